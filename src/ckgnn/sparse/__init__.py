@@ -1,0 +1,18 @@
+"""Products on sparse matrices with learnable values, and their gradients."""
+
+from ckgnn.sparse.adjacency import Adjacency
+from ckgnn.sparse.matrix import CSRMatrix, feature_tensor
+from ckgnn.sparse.ops import matmul, row_softmax, row_sum, spmm, squared_distance
+from ckgnn.sparse.pattern import Pattern
+
+__all__ = [
+    "Adjacency",
+    "CSRMatrix",
+    "Pattern",
+    "feature_tensor",
+    "matmul",
+    "row_softmax",
+    "row_sum",
+    "spmm",
+    "squared_distance",
+]

@@ -1,0 +1,103 @@
+"""The normalised adjacency of a graph, in the form the layers take."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from ckgnn.errors import GraphError
+from ckgnn.graph import Graph
+from ckgnn.sparse.pattern import Pattern
+from ckgnn.sparse.reference import row_sum
+
+
+class Adjacency:
+    """A-tilde = A + I on a pattern that holds the diagonal, and its symmetric normalisation.
+
+        A-hat = D~^-1/2 A~ D~^-1/2,   D~ = diag(A~ 1)
+
+    Row i of the pattern is the neighbourhood N_i of the paper: node i and its neighbours.
+    """
+
+    def __init__(self, pattern: Pattern, a_tilde: Tensor) -> None:
+        self.pattern = pattern
+        self.a_tilde = a_tilde
+
+    @classmethod
+    def of(cls, graph: Graph, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Adjacency:
+        """Build it from a :class:`~ckgnn.graph.Graph`: symmetric by construction."""
+        a = sp.csr_array(graph.to_scipy() + sp.eye_array(graph.n, dtype="float32", format="csr"))
+        a.sort_indices()
+        pattern = Pattern(
+            torch.from_numpy(a.indptr.copy()), torch.from_numpy(a.indices.copy()), (graph.n, graph.n), symmetric=True
+        )
+        return cls(pattern.to(device), torch.tensor(a.data, dtype=dtype, device=device))
+
+    @classmethod
+    def from_edge_index(cls, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> Adjacency:
+        """Build it from PyG's ``edge_index`` (source row, target row), by PyG's conventions.
+
+        Row i gathers the edges *into* i; directions and repeated edges are kept; a loop is added only where
+        there is none.  The result is not taken to be symmetric.
+        """
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+            raise GraphError(f"edge_index must have shape (2, E), not {tuple(edge_index.shape)}")
+        if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
+            raise GraphError(f"edge_index names node {int(edge_index.max())}, but there are {num_nodes} nodes")
+        device = edge_index.device
+        dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
+        weight = torch.ones(edge_index.shape[1], device=device, dtype=dtype) if edge_weight is None else edge_weight
+        looped = torch.zeros(num_nodes, dtype=torch.bool, device=device)
+        looped[edge_index[0][edge_index[0] == edge_index[1]]] = True
+        extra = (~looped).nonzero().squeeze(1)
+        source = torch.cat([edge_index[0], extra])
+        target = torch.cat([edge_index[1], extra])
+        weight = torch.cat([weight, weight.new_ones(len(extra))])
+        order = torch.argsort(target * num_nodes + source, stable=True)
+        counts = torch.bincount(target, minlength=num_nodes)
+        indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        return cls(Pattern(indptr, source[order], (num_nodes, num_nodes)), weight[order])
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.pattern.shape[0]
+
+    @cached_property
+    def a_hat(self) -> Tensor:
+        """The values of A-hat."""
+        return self.normalize(self.a_tilde)
+
+    @cached_property
+    def links(self) -> Tensor:
+        """Positions of the entries off the diagonal: the edges proper."""
+        return (self.pattern.rows != self.pattern.cols).nonzero().squeeze(1)
+
+    def normalize(self, values: Tensor) -> Tensor:
+        """Return ``D^-1/2 V D^-1/2`` with D the row sums of V; differentiable.
+
+        Degrees are summed in float64.  A row that sums to 0 (possible only if every weight in it
+        vanished) stays 0.
+        """
+        p = self.pattern
+        wide = values.double() if values.device.type != "mps" else values  # MPS has no float64
+        degree = row_sum(p, wide)
+        root = torch.where(degree > 0, degree, torch.ones_like(degree)).rsqrt()
+        return (root[p.rows] * wide * root[p.cols]).to(values.dtype)
+
+    def to(self, device: torch.device | str) -> Adjacency:
+        """Return it on another device."""
+        return Adjacency(self.pattern.to(device), self.a_tilde.to(device))
+
+    def to_scipy(self, values: Tensor) -> sp.csr_array:
+        """Return ``values`` on this pattern as a SciPy matrix."""
+        p = self.pattern
+        return sp.csr_array(
+            (values.detach().cpu().numpy(), p.indices.cpu().numpy(), p.indptr.cpu().numpy()), shape=p.shape
+        )
+
+    def __repr__(self) -> str:
+        return f"Adjacency({self.pattern})"

@@ -1,0 +1,69 @@
+"""Where the entries of a sparse matrix stand: CSR without values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+
+class Pattern:
+    """The positions of a sparse matrix in CSR order, on one device.
+
+    Values are kept apart, as tensors aligned with ``indices``: one pattern serves A-hat, K, K-hat and
+    the attention of every head.
+
+    Shapes: ``indptr`` (n_rows + 1), ``indices`` (nnz); both int32 where the counts allow it.
+    """
+
+    def __init__(self, indptr: Tensor, indices: Tensor, shape: tuple[int, int], *, symmetric: bool = False) -> None:
+        small = max(*shape, indices.numel()) < 2**31
+        self.indptr = indptr.to(torch.int32 if small else torch.int64)
+        self.indices = indices.to(torch.int32 if small else torch.int64)
+        self.shape = shape
+        self.symmetric = symmetric
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self.indices.numel()
+
+    @cached_property
+    def cols(self) -> Tensor:
+        """Column of every entry, as int64 for gathering."""
+        return self.indices.long()
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """Row of every entry, as int64 for gathering."""
+        counts = self.indptr.diff().long()
+        return torch.repeat_interleave(torch.arange(self.shape[0], device=counts.device), counts)
+
+    @cached_property
+    def _transposed(self) -> tuple[Pattern, Tensor]:
+        order = torch.argsort(self.cols, stable=True)
+        if self.symmetric:
+            return self, order
+        counts = torch.bincount(self.cols, minlength=self.shape[1])
+        indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        return Pattern(indptr, self.rows[order], (self.shape[1], self.shape[0])), order
+
+    @property
+    def t(self) -> Pattern:
+        """The pattern of the transpose; for a symmetric pattern the very same object."""
+        return self._transposed[0]
+
+    def transpose_values(self, values: Tensor) -> Tensor:
+        """Return ``values`` in the entry order of :attr:`t`."""
+        return values[self._transposed[1]]
+
+    def to(self, device: torch.device | str) -> Pattern:
+        """Return the pattern on another device."""
+        if self.indptr.device == torch.device(device):
+            return self
+        return Pattern(self.indptr.to(device), self.indices.to(device), self.shape, symmetric=self.symmetric)
+
+    def __repr__(self) -> str:
+        kind = "symmetric " if self.symmetric else ""
+        return f"Pattern({kind}{self.shape[0]} x {self.shape[1]}, nnz={self.nnz}, {self.indptr.device})"

@@ -1,0 +1,135 @@
+"""Products on a sparse pattern in plain torch: the oracle, and the path for every device and dtype.
+
+None of these holds a buffer of entries x width.  Forward products go through torch's CSR product where it
+exists, else through blocks of entries; the gradient of the values,
+
+    dL/dv_e = <G_i, H_j>   for entry e = (i, j),
+
+is gathered block by block.  Gradients are written out because torch's own backward of a sparse product
+is dense.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ckgnn.sparse.pattern import Pattern
+
+BLOCK = 1 << 20  # numbers gathered at a time
+HAS_MKL: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+
+with warnings.catch_warnings():  # torch says once per process that CSR is in beta; users need not hear it
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), check_invariants=True)
+
+
+def matmul(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
+    """Return ``M h`` for the matrix with ``values`` on ``pattern``; heads, if any, are the middle axis.
+
+    Shapes: ``values`` (nnz) with ``h`` (n_cols, w), or ``values`` (nnz, m) with ``h`` (n_cols, m, w).
+    """
+    if values.dim() == 2:
+        heads = [matmul(pattern, values[:, m], h[:, m]) for m in range(values.shape[1])]
+        return torch.stack(heads, dim=1)
+    if h.device.type == "cpu" and HAS_MKL and h.dtype in (torch.float32, torch.float64):
+        return torch.mm(_csr(pattern, values.contiguous()), h.contiguous())
+    out = h.new_zeros(pattern.shape[0], h.shape[1])
+    for e in _blocks(pattern, h.shape[1]):
+        out.index_add_(0, pattern.rows[e], values[e, None] * h[pattern.cols[e]])
+    return out
+
+
+def sampled_product(pattern: Pattern, g: Tensor, h: Tensor) -> Tensor:
+    """Return ``<g_i, h_j>`` for every entry (i, j), summed over the last axis.
+
+    Shapes: ``g`` (n_rows, [m,] w), ``h`` (n_cols, [m,] w); out (nnz[, m]).
+    """
+    out = g.new_empty(pattern.nnz, *g.shape[1:-1])
+    for e in _blocks(pattern, g[0].numel() if len(g) else 1):
+        out[e] = (g[pattern.rows[e]] * h[pattern.cols[e]]).sum(-1)
+    return out
+
+
+def _csr(pattern: Pattern, values: Tensor) -> Tensor:
+    return torch.sparse_csr_tensor(
+        pattern.indptr, pattern.indices, values, pattern.shape, check_invariants=False, requires_grad=False
+    )
+
+
+def _blocks(pattern: Pattern, width: int) -> Iterator[slice]:
+    step = max(1, BLOCK // max(1, width))
+    for start in range(0, pattern.nnz, step):
+        yield slice(start, min(start + step, pattern.nnz))
+
+
+class Spmm(torch.autograd.Function):
+    """``(values, h) -> M h`` with gradients to both."""
+
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(values, h)
+        return matmul(pattern, values, h)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        (g,) = grads
+        values, h = ctx.saved_tensors
+        pattern: Pattern = ctx.pattern
+        to_values = sampled_product(pattern, g, h) if ctx.needs_input_grad[1] else None
+        to_h = matmul(pattern.t, pattern.transpose_values(values), g) if ctx.needs_input_grad[2] else None
+        return None, to_values, to_h
+
+
+class SquaredDistance(torch.autograd.Function):
+    """``z -> ||z_i - z_j||^2`` on every entry.
+
+    With S = G + G^T, the gradient is ``2 (diag(S 1) - S) z``: a graph Laplacian, so again a sparse product.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, z: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(z)
+        out = z.new_empty(pattern.nnz)
+        for e in _blocks(pattern, z.shape[1]):
+            out[e] = (z[pattern.rows[e]] - z[pattern.cols[e]]).square().sum(-1)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
+        (g,) = grads
+        (z,) = ctx.saved_tensors
+        pattern: Pattern = ctx.pattern
+        z = z - z.mean(0)  # the distances do not see a shift; without it float32 cancels badly far from 0
+        g_t = pattern.transpose_values(g)
+        out = (row_sum(pattern, g) + row_sum(pattern.t, g_t)).unsqueeze(1) * z
+        out -= matmul(pattern, g, z) + matmul(pattern.t, g_t, z)
+        return None, 2 * out
+
+
+def row_sum(pattern: Pattern, values: Tensor) -> Tensor:
+    """Return the sum of ``values`` in every row.
+
+    Shapes: ``values`` (nnz, ...); out (n_rows, ...).
+    """
+    out = values.new_zeros(pattern.shape[0], *values.shape[1:])
+    return out.index_add(0, pattern.rows, values)
+
+
+def row_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
+    """Return the softmax of ``scores`` over every row; an empty row stays empty.
+
+    Shapes: ``scores`` (nnz[, m]); out the same.
+    """
+    rows = pattern.rows
+    index = rows if scores.dim() == 1 else rows.unsqueeze(1).expand_as(scores)
+    top = scores.new_zeros(pattern.shape[0], *scores.shape[1:])
+    top = top.scatter_reduce(0, index, scores.detach(), "amax", include_self=False)
+    e = (scores - top[rows]).exp()
+    return e / row_sum(pattern, e)[rows]
