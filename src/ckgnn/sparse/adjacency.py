@@ -40,22 +40,25 @@ class Adjacency:
     def from_edge_index(cls, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None) -> Adjacency:
         """Build it from PyG's ``edge_index`` (source row, target row), by PyG's conventions.
 
-        Row i gathers the edges *into* i; directions and repeated edges are kept; a loop is added only where
-        there is none.  The result is not taken to be symmetric.
+        Row i gathers the edges *into* i; directions and repeated edges are kept; every node has one loop, of weight
+        1 where none is given and of the last weight where several are.  The result is not taken to be symmetric.
         """
         if edge_index.dim() != 2 or edge_index.shape[0] != 2:
             raise GraphError(f"edge_index must have shape (2, E), not {tuple(edge_index.shape)}")
-        if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= num_nodes):
-            raise GraphError(f"edge_index names node {int(edge_index.max())}, but there are {num_nodes} nodes")
-        device = edge_index.device
-        dtype = torch.get_default_dtype() if edge_weight is None else edge_weight.dtype
-        weight = torch.ones(edge_index.shape[1], device=device, dtype=dtype) if edge_weight is None else edge_weight
-        looped = torch.zeros(num_nodes, dtype=torch.bool, device=device)
-        looped[edge_index[0][edge_index[0] == edge_index[1]]] = True
-        extra = (~looped).nonzero().squeeze(1)
-        source = torch.cat([edge_index[0], extra])
-        target = torch.cat([edge_index[1], extra])
-        weight = torch.cat([weight, weight.new_ones(len(extra))])
+        outside = edge_index[(edge_index < 0) | (edge_index >= num_nodes)]
+        if len(outside):
+            raise GraphError(f"edge_index names node {int(outside[0])}, but there are {num_nodes} nodes")
+        if edge_weight is None:
+            edge_weight = torch.ones(edge_index.shape[1], device=edge_index.device)
+        elif edge_weight.shape != edge_index.shape[1:]:
+            raise GraphError(f"edge_weight has shape {tuple(edge_weight.shape)} for {edge_index.shape[1]} edges")
+        proper = edge_index[0] != edge_index[1]
+        loops = torch.arange(num_nodes, device=edge_index.device)
+        loop_weight = edge_weight.new_ones(num_nodes)
+        loop_weight[edge_index[0][~proper]] = edge_weight[~proper]
+        source = torch.cat([edge_index[0][proper], loops])
+        target = torch.cat([edge_index[1][proper], loops])
+        weight = torch.cat([edge_weight[proper], loop_weight])
         order = torch.argsort(target * num_nodes + source, stable=True)
         counts = torch.bincount(target, minlength=num_nodes)
         indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
@@ -67,11 +70,18 @@ class Adjacency:
         return self.pattern.shape[0]
 
     @cached_property
+    @torch.inference_mode(False)
     def a_hat(self) -> Tensor:
         """The values of A-hat."""
         return self.normalize(self.a_tilde)
 
     @cached_property
+    def weighted(self) -> bool:
+        """Whether any weight differs from 1."""
+        return bool((self.a_tilde != 1).any())
+
+    @cached_property
+    @torch.inference_mode(False)
     def links(self) -> Tensor:
         """Positions of the entries off the diagonal: the edges proper."""
         return (self.pattern.rows != self.pattern.cols).nonzero().squeeze(1)

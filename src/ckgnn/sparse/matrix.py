@@ -41,11 +41,13 @@ class CSRMatrix:
         return self.values.dtype
 
     @cached_property
+    @torch.inference_mode(False)
     def squared_norm(self) -> Tensor:
         """Sum of squares of all entries."""
         return self.values.square().sum()
 
     @cached_property
+    @torch.inference_mode(False)
     def column_sum(self) -> Tensor:
         """Sum over rows: a vector of length d."""
         out = self.values.new_zeros(self.shape[1])

@@ -9,16 +9,14 @@ from ckgnn.sparse import reference
 from ckgnn.sparse.matrix import CSRMatrix
 from ckgnn.sparse.pattern import Pattern
 
-row_sum = reference.row_sum
-row_softmax = reference.row_softmax
-
 
 def spmm(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
     """Return ``M h``, differentiable in the values of M and in h.
 
     Shapes: ``values`` (nnz) with ``h`` (n_cols, w), or ``values`` (nnz, m) with ``h`` (n_cols, m, w).
     """
-    if values.shape[0] != pattern.nnz or h.shape[0] != pattern.shape[1] or values.shape[1:] != h.shape[1:-1]:
+    fits = values.dim() in (1, 2) and h.dim() == values.dim() + 1 and values.shape[1:] == h.shape[1:-1]
+    if not fits or values.shape[0] != pattern.nnz or h.shape[0] != pattern.shape[1]:
         raise ValueError(f"{pattern} does not fit values {tuple(values.shape)} and h {tuple(h.shape)}")
     out: Tensor = reference.Spmm.apply(pattern, values, h)  # type: ignore[no-untyped-call]
     return out
@@ -29,10 +27,28 @@ def squared_distance(pattern: Pattern, z: Tensor) -> Tensor:
 
     Shapes: ``z`` (n, q); out (nnz).
     """
-    if pattern.shape != (z.shape[0], z.shape[0]):
+    if z.dim() != 2 or pattern.shape != (z.shape[0], z.shape[0]):
         raise ValueError(f"{pattern} does not fit codes {tuple(z.shape)}")
     out: Tensor = reference.SquaredDistance.apply(pattern, z)  # type: ignore[no-untyped-call]
     return out
+
+
+def row_sum(pattern: Pattern, values: Tensor) -> Tensor:
+    """Return the sum of ``values`` in every row.
+
+    Shapes: ``values`` (nnz, ...); out (n_rows, ...).
+    """
+    _check_entries(pattern, values)
+    return reference.row_sum(pattern, values)
+
+
+def row_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
+    """Return the softmax of ``scores`` over every row; an empty row stays empty.
+
+    Shapes: ``scores`` (nnz[, m]); out the same.
+    """
+    _check_entries(pattern, scores)
+    return reference.row_softmax(pattern, scores)
 
 
 def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
@@ -43,3 +59,8 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     if isinstance(x, CSRMatrix):
         return spmm(x.pattern, x.values, w)
     return torch.mm(x, w)
+
+
+def _check_entries(pattern: Pattern, values: Tensor) -> None:
+    if values.dim() == 0 or values.shape[0] != pattern.nnz:
+        raise ValueError(f"{pattern} does not fit values {tuple(values.shape)}")

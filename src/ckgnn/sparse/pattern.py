@@ -14,6 +14,8 @@ class Pattern:
     Values are kept apart, as tensors aligned with ``indices``: one pattern serves A-hat, K, K-hat and
     the attention of every head.
 
+    What is worked out once and kept is made outside inference mode, whoever asks first: training needs it too.
+
     Shapes: ``indptr`` (n_rows + 1), ``indices`` (nnz); both int32 where the counts allow it.
     """
 
@@ -30,17 +32,20 @@ class Pattern:
         return self.indices.numel()
 
     @cached_property
+    @torch.inference_mode(False)
     def cols(self) -> Tensor:
         """Column of every entry, as int64 for gathering."""
         return self.indices.long()
 
     @cached_property
+    @torch.inference_mode(False)
     def rows(self) -> Tensor:
         """Row of every entry, as int64 for gathering."""
         counts = self.indptr.diff().long()
         return torch.repeat_interleave(torch.arange(self.shape[0], device=counts.device), counts)
 
     @cached_property
+    @torch.inference_mode(False)
     def _transposed(self) -> tuple[Pattern, Tensor]:
         order = torch.argsort(self.cols, stable=True)
         if self.symmetric:

@@ -1,0 +1,93 @@
+"""Node features by name: what the models and the kernel's encoder are fed.
+
+| name        | row i becomes                                                        |
+| ----------- | -------------------------------------------------------------------- |
+| ``raw``     | x_i                                                                  |
+| ``row``     | x_i / sum(x_i): the input of GCN and all citation baselines          |
+| ``l2``      | x_i / ||x_i||                                                        |
+| ``tfidf``   | x_i times ln(n / df), then to unit length                            |
+| ``lsa[:r]`` | the r leading singular directions of ``tfidf`` (32), to unit length  |
+
+Each may be propagated p steps, ``A-hat^p X``.  Empty rows stay empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.graph import Features, Graph
+
+NAMES = ("raw", "row", "l2", "tfidf", "lsa")
+LSA_RANK = 32
+DENSE_ABOVE = 0.3  # share of stored entries from which a propagated matrix is kept dense
+
+
+def features(graph: Graph, name: str, steps: int = 0) -> Features:
+    """Return the features of ``graph`` by name, propagated ``steps`` times."""
+    x = transform(graph.x, name)
+    if steps < 0:
+        raise ConfigError(f"features can be propagated 0 or more steps, not {steps}")
+    return propagate(graph, x, steps) if steps else x
+
+
+def transform(x: Features, name: str) -> Features:
+    """Return ``x`` under one of the named transformations."""
+    kind, _, rank = name.partition(":")
+    if kind == "raw" and not rank:
+        return x
+    if kind == "row" and not rank:
+        return _scale_rows(x, np.asarray(abs(x).sum(axis=1)).reshape(-1))
+    if kind == "l2" and not rank:
+        return _scale_rows(x, _norms(x))
+    if kind == "tfidf" and not rank:
+        return _tfidf(x)
+    if kind == "lsa" and (not rank or rank.isdecimal()):
+        return _lsa(_tfidf(x), int(rank or LSA_RANK))
+    raise ConfigError(unknown("feature form", name, ["raw", "row", "l2", "tfidf", "lsa", "lsa:RANK"]))
+
+
+def propagate(graph: Graph, x: Features, steps: int) -> Features:
+    """Return ``A-hat^steps X``."""
+    a = sp.csr_array(graph.to_scipy().astype(np.float64) + sp.eye_array(graph.n, format="csr"))
+    root = 1 / np.sqrt(np.asarray(a.sum(axis=1)).reshape(-1))
+    a_hat = sp.csr_array(sp.diags_array(root) @ a @ sp.diags_array(root)).astype(np.float32)
+    for _ in range(steps):
+        x = a_hat @ x
+        if sp.issparse(x) and x.nnz > DENSE_ABOVE * x.shape[0] * x.shape[1]:
+            x = x.toarray()
+    return sp.csr_array(x) if sp.issparse(x) else np.ascontiguousarray(x, dtype=np.float32)
+
+
+def _norms(x: Features) -> NDArray[np.float64]:
+    squares = x.multiply(x) if sp.issparse(x) else np.square(x)
+    return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).reshape(-1))
+
+
+def _scale_rows(x: Features, by: NDArray[np.floating]) -> Features:
+    factor = np.divide(1.0, by, out=np.zeros(len(by)), where=by > 0)
+    if sp.issparse(x):
+        return sp.csr_array(sp.diags_array(factor) @ x).astype(np.float32)
+    return (x * factor[:, None]).astype(np.float32)
+
+
+def _tfidf(x: Features) -> Features:
+    df = np.asarray((x != 0).sum(axis=0)).reshape(-1)
+    idf = np.log(x.shape[0] / np.maximum(df, 1))
+    weighted = sp.csr_array(x @ sp.diags_array(idf)) if sp.issparse(x) else x * idf
+    return _scale_rows(weighted, _norms(weighted))
+
+
+def _lsa(x: Features, rank: int) -> Features:
+    """Project on the leading singular directions; deterministic: fixed start vector, fixed signs."""
+    n, d = x.shape
+    if not 1 <= rank < min(n, d):
+        raise ConfigError(f"lsa:{rank} needs a rank from 1 to {min(n, d) - 1} for features of shape {(n, d)}")
+    m = sp.csr_array(x, dtype=np.float64)
+    u, s, _ = sp.linalg.svds(m, k=rank, v0=np.ones(min(n, d)), solver="arpack")
+    order = np.argsort(-s)
+    z = u[:, order] * s[order]
+    z *= np.where(z[np.abs(z).argmax(axis=0), np.arange(rank)] < 0, -1.0, 1.0)
+    return _scale_rows(z, _norms(z))

@@ -1,0 +1,121 @@
+"""The auto-encoder whose code the kernel compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.kernels.reconstruction import reconstruction_loss
+from ckgnn.sparse import CSRMatrix, matmul
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "elu": nn.functional.elu,
+    "identity": lambda t: t,
+}
+
+
+class Affine(nn.Module):
+    """``x W + b`` for dense or CSR ``x``, Glorot-uniform, drawn from a generator of one's own.
+
+    Shapes: ``x`` (n, a), ``weight`` (a, b), ``bias`` (b); out (n, b).
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(in_features, out_features))
+        self.bias = nn.Parameter(torch.zeros(out_features))
+
+    def reset_parameters(self, generator: torch.Generator) -> None:
+        """Draw the weights anew; the bias starts at 0."""
+        nn.init.xavier_uniform_(self.weight, generator=generator)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor | CSRMatrix) -> Tensor:
+        """Apply the map."""
+        return matmul(x, self.weight) + self.bias
+
+    __call__: Callable[..., Tensor]
+
+    def __repr__(self) -> str:
+        return f"Affine({self.weight.shape[0]}, {self.weight.shape[1]})"
+
+
+class _Layers(nn.ModuleList):
+    """A list of :class:`Affine`, typed."""
+
+    def __iter__(self) -> Iterator[Affine]:
+        return super().__iter__()  # type: ignore[return-value]
+
+    def __getitem__(self, i: int) -> Affine:  # type: ignore[override]
+        return super().__getitem__(i)  # type: ignore[return-value]
+
+
+class AutoEncoder(nn.Module):
+    """``f_enc`` and ``f_dec``, mirror images of each other, with linear last layers.
+
+        z = f_enc(x),   x-bar = f_dec(z)                             (paper, eq. autoencoder)
+
+    ``widths`` lists the encoder's layers after the input, the last being the latent dimension: a four-layer
+    encoder has four.  The decoder runs the same widths backwards.  Its last layer is never applied to all
+    nodes: :meth:`loss` needs only its Gram matrix.
+
+    Shapes: ``x`` (n, d) dense or CSR; codes (n, widths[-1]).
+    """
+
+    def __init__(self, in_features: int, widths: Sequence[int], activation: str = "tanh") -> None:
+        super().__init__()
+        if not widths or any(w < 1 for w in widths):
+            raise ConfigError(f"the encoder needs at least one layer of at least one unit, not {list(widths)}")
+        if activation not in ACTIVATIONS:
+            raise ConfigError(unknown("activation", activation, ACTIVATIONS))
+        self.activation = activation
+        sizes = [in_features, *widths]
+        self.encoder = _Layers(Affine(a, b) for a, b in pairwise(sizes))
+        self.decoder = _Layers(Affine(a, b) for a, b in pairwise(sizes[::-1]))
+
+    def reset_parameters(self, generator: torch.Generator) -> None:
+        """Draw all weights anew from ``generator``."""
+        for layer in [*self.encoder, *self.decoder]:
+            layer.reset_parameters(generator)
+
+    def encode(self, x: Tensor | CSRMatrix) -> Tensor:
+        """Return ``f_enc(x)``."""
+        return self._run(self.encoder, x)
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Return ``f_dec(z)``, of the size of the input: for looking at, not for training."""
+        return self._run(self.decoder, z)
+
+    def forward(self, x: Tensor | CSRMatrix) -> Tensor:
+        """Return the codes."""
+        return self.encode(x)
+
+    def loss(self, x: Tensor | CSRMatrix, z: Tensor) -> Tensor:
+        """Return ``sum_i ||x_i - f_dec(z_i)||^2`` without forming the reconstruction."""
+        act = ACTIVATIONS[self.activation]
+        *inner, last = self.decoder
+        h = z
+        for layer in inner:
+            h = act(layer(h))
+        return reconstruction_loss(x, h, last.weight, last.bias)
+
+    def rescale(self, factor: float) -> None:
+        """Multiply every code by ``factor``, leaving the reconstruction at initialisation unchanged."""
+        with torch.no_grad():
+            last, first = self.encoder[-1], self.decoder[0]
+            last.weight.mul_(factor)
+            last.bias.mul_(factor)
+            first.weight.div_(factor)
+
+    def _run(self, layers: _Layers, x: Tensor | CSRMatrix) -> Tensor:
+        act = ACTIVATIONS[self.activation]
+        *inner, last = layers
+        for layer in inner:
+            x = act(layer(x))
+        return last(x)

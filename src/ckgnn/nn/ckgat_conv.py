@@ -1,0 +1,141 @@
+"""The composite-kernel graph attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.nn.branches import Branches
+from ckgnn.nn.ckgcn_conv import as_adjacency, on_edges
+from ckgnn.nn.dropout import dropout
+from ckgnn.sparse import Adjacency, CSRMatrix, matmul, row_softmax, row_sum, spmm
+
+MERGE = ("concat", "sum", "mean")
+
+
+class CKGATConv(nn.Module):
+    r"""One layer of CKGAT (Zhou et al., *Graph Neural Networks with Composite Kernels*).
+
+    Attention head :math:`m` over the neighbourhood (the node included), and its composite kernel,
+
+    .. math::
+        t^m_{ij} = \mathrm{softmax}_j\, \mathrm{LeakyReLU}(\theta_1^{m\top} W^m h_i + \theta_2^{m\top} W^m h_j),
+        \qquad K^m = K \odot T^m,
+
+    give :math:`h'_i = \Vert_m [\sum_j k^m_{ij} W^m h_j \Vert \sum_j t^m_{ij} W^m h_j]` (``heads_merge="concat"``),
+    or the sum over heads of both sums (``"sum"``, the paper's output layer; ``"mean"`` as in GAT).
+
+    Args:
+        in_channels, out_channels: width of the input, and of one head.
+        heads: number of heads M.
+        branches, combine: as in :class:`~ckgnn.nn.CKGCNConv`; ``"a"`` is the plain attention T.
+        heads_merge: ``"concat"``, ``"sum"`` or ``"mean"``.
+        renormalize: make the rows of :math:`K \odot T` sum to 1 again.
+        negative_slope: of LeakyReLU.
+        attention_dropout: probability of dropping a coefficient; both branches drop the same ones.
+        bias: the paper has none.
+
+    On a weighted graph the weight multiplies the unnormalised attention: :math:`t_{ij} \propto w_{ij} e^{s_{ij}}`.
+
+    Shapes:
+        as for :class:`~ckgnn.nn.CKGCNConv`; out (n, M * width of a head) or (n, width of a head).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        heads: int = 8,
+        branches: Sequence[str] = ("k", "a"),
+        combine: str = "concat",
+        heads_merge: str = "concat",
+        renormalize: bool = False,
+        negative_slope: float = 0.2,
+        attention_dropout: float = 0.0,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        if heads < 1:
+            raise ConfigError(f"an attention layer needs at least one head, not {heads}")
+        if heads_merge not in MERGE:
+            raise ConfigError(unknown("way to merge heads", heads_merge, MERGE))
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.heads = heads
+        self.branches = Branches(branches, combine)
+        self.heads_merge = heads_merge
+        self.renormalize = renormalize
+        self.negative_slope = negative_slope
+        self.attention_dropout = attention_dropout
+        self.weight = nn.Parameter(torch.empty(in_channels, heads * out_channels))
+        self.theta_target = nn.Parameter(torch.empty(heads, out_channels))
+        self.theta_source = nn.Parameter(torch.empty(heads, out_channels))
+        self.bias = nn.Parameter(torch.empty(self.width)) if bias else None
+        self.reset_parameters()
+
+    @property
+    def width(self) -> int:
+        """Width of the output."""
+        return self.branches.times * self.out_channels * (self.heads if self.heads_merge == "concat" else 1)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights anew (Glorot uniform), from torch's global generator unless one is given."""
+        for parameter in (self.weight, self.theta_target, self.theta_source):
+            nn.init.xavier_uniform_(parameter, generator=generator)
+        self.branches.reset_parameters()
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(
+        self,
+        x: Tensor | CSRMatrix,
+        edges: Adjacency | Tensor,
+        *,
+        z: Tensor | None = None,
+        k: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Apply the layer; ``generator`` feeds the attention dropout."""
+        adjacency = as_adjacency(edges, x.shape[0], edge_weight)
+        k = on_edges(adjacency, z, k)
+        h = matmul(x, self.weight).view(-1, self.heads, self.out_channels)
+        t = self.attention(adjacency, h)
+        keep = dropout(torch.ones_like(t), self.attention_dropout, generator, training=self.training)
+        out: Tensor = self.branches(
+            h,
+            k_values=None if k is None else self.k_hat(adjacency, k, t) * keep,
+            a_values=t * keep,
+            product=lambda values: spmm(adjacency.pattern, values, h),
+        )
+        out = out.flatten(1) if self.heads_merge == "concat" else out.sum(1)
+        if self.heads_merge == "mean":
+            out = out / self.heads
+        return out if self.bias is None else out + self.bias
+
+    def attention(self, adjacency: Adjacency, h: Tensor) -> Tensor:
+        """Return the coefficients T of every head.
+
+        Shapes: ``h`` (n, M, w); out (nnz, M).
+        """
+        p = adjacency.pattern
+        score = (h * self.theta_target).sum(-1)[p.rows] + (h * self.theta_source).sum(-1)[p.cols]
+        score = nn.functional.leaky_relu(score, self.negative_slope)
+        if adjacency.weighted:
+            score = score + adjacency.a_tilde.log().unsqueeze(1)
+        return row_softmax(p, score)
+
+    def k_hat(self, adjacency: Adjacency, k: Tensor, t: Tensor) -> Tensor:
+        """Return the values of ``K (.) T`` for every head."""
+        values = k.unsqueeze(1) * t
+        if not self.renormalize:
+            return values
+        total = row_sum(adjacency.pattern, values)  # positive: the node itself has k = 1
+        return values / total[adjacency.pattern.rows]
+
+    def __repr__(self) -> str:
+        return f"CKGATConv({self.in_channels}, {self.out_channels}, heads={self.heads}, {self.branches!r})"

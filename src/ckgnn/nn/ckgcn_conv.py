@@ -1,0 +1,119 @@
+"""The composite-kernel graph convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ckgnn.kernels import edge_kernel
+from ckgnn.nn.branches import Branches
+from ckgnn.sparse import Adjacency, CSRMatrix, matmul, spmm
+
+
+class CKGCNConv(nn.Module):
+    r"""One layer of CKGCN (Zhou et al., *Graph Neural Networks with Composite Kernels*).
+
+    With :math:`\hat K = K \odot \hat A` and one weight matrix for both branches,
+
+    .. math:: H' = [\hat K H W \,\Vert\, \hat A H W] \qquad\text{or}\qquad H' = \hat K H W + \hat A H W
+
+    (``combine="concat"``, the paper's hidden layer; ``"sum"``, its output layer), node-wise
+    :math:`h'_i = [\sum_{j \in N_i} \hat k_{ij} h_j W \,\Vert\, \sum_{j \in N_i} \hat a_{ij} h_j W]`.
+
+    Args:
+        in_channels: width of the input.
+        out_channels: width of W's output; a concatenating layer returns it once per branch.
+        branches: which of ``"k"`` (K-hat), ``"a"`` (A-hat), ``"i"`` (the node itself).
+        combine: ``"concat"``, ``"sum"``, or ``"mix"``: a sum with learned weights that add up to the number of
+            branches (softmax), starting at the plain sum.
+        renormalize: normalise :math:`K \odot \tilde A` anew, :math:`D_K^{-1/2}(K \odot \tilde A)D_K^{-1/2}`, so
+            that rows do not shrink.
+        bias: the paper has none.
+
+    Shapes:
+        x (n, in_channels) dense or CSR; ``edges`` an :class:`~ckgnn.sparse.Adjacency` or PyG's ``edge_index``
+        (2, E) with ``edge_weight`` (E); ``z`` codes (n, q) or ``k`` kernel values (entries of the adjacency);
+        neither means K = 1. Out (n, width).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        branches: Sequence[str] = ("k", "a"),
+        combine: str = "concat",
+        renormalize: bool = False,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.branches = Branches(branches, combine)
+        self.renormalize = renormalize
+        self.weight = nn.Parameter(torch.empty(in_channels, out_channels))
+        self.bias = nn.Parameter(torch.empty(self.width)) if bias else None
+        self.reset_parameters()
+
+    @property
+    def width(self) -> int:
+        """Width of the output."""
+        return self.branches.times * self.out_channels
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the weights anew (Glorot uniform), from torch's global generator unless one is given."""
+        nn.init.xavier_uniform_(self.weight, generator=generator)
+        self.branches.reset_parameters()
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(
+        self,
+        x: Tensor | CSRMatrix,
+        edges: Adjacency | Tensor,
+        *,
+        z: Tensor | None = None,
+        k: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Apply the layer; ``generator`` is there for the common signature, nothing here is random."""
+        adjacency = as_adjacency(edges, x.shape[0], edge_weight)
+        k = on_edges(adjacency, z, k)
+        h = matmul(x, self.weight)
+        out: Tensor = self.branches(
+            h,
+            k_values=None if k is None else self.k_hat(adjacency, k),
+            a_values=adjacency.a_hat,
+            product=lambda values: spmm(adjacency.pattern, values, h),
+        )
+        return out if self.bias is None else out + self.bias
+
+    def k_hat(self, adjacency: Adjacency, k: Tensor) -> Tensor:
+        """Return the values of K-hat."""
+        return adjacency.normalize(k * adjacency.a_tilde) if self.renormalize else k * adjacency.a_hat
+
+    def __repr__(self) -> str:
+        return f"CKGCNConv({self.in_channels}, {self.out_channels}, {self.branches!r})"
+
+
+def as_adjacency(edges: Adjacency | Tensor, n: int, edge_weight: Tensor | None) -> Adjacency:
+    """Return ``edges`` in our form, building it from PyG's where needed."""
+    if isinstance(edges, Adjacency):
+        if edge_weight is not None:
+            raise ValueError("edge_weight goes with an edge_index; an Adjacency carries its own weights")
+        return edges
+    return Adjacency.from_edge_index(edges, n, edge_weight)
+
+
+def on_edges(adjacency: Adjacency, z: Tensor | None, k: Tensor | None) -> Tensor | None:
+    """Return kernel values from codes or from values given; ``None`` stands for K = 1."""
+    if z is not None and k is not None:
+        raise ValueError("give codes z or kernel values k, not both")
+    if z is not None:
+        return edge_kernel(adjacency.pattern, z)
+    if k is not None and k.shape != (adjacency.pattern.nnz,):
+        raise ValueError(f"k has shape {tuple(k.shape)}, but the adjacency has {adjacency.pattern.nnz} entries")
+    return k

@@ -1,0 +1,153 @@
+"""A stack of composite-kernel layers: what CKGCN and CKGAT have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.kernels import ACTIVATIONS, LearnedKernel
+from ckgnn.nn.ckgat_conv import CKGATConv
+from ckgnn.nn.ckgcn_conv import CKGCNConv
+from ckgnn.nn.dropout import dropout
+from ckgnn.sparse import Adjacency, CSRMatrix
+
+Conv = CKGCNConv | CKGATConv
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a model sees: node features, features for the kernel's encoder (often scaled otherwise), the graph."""
+
+    x: Tensor | CSRMatrix
+    x_kernel: Tensor | CSRMatrix
+    adjacency: Adjacency
+
+
+@dataclass
+class Output:
+    """What a model computed: logits, and of each kernel its input, its codes and its values on the edges."""
+
+    logits: Tensor
+    kernel_inputs: list[Tensor | CSRMatrix] = field(default_factory=list)
+    codes: list[Tensor] = field(default_factory=list)
+    k: list[Tensor] = field(default_factory=list)
+
+
+class CompositeNet(nn.Module):
+    """Layers one after another, each multiplying its aggregation with a kernel.
+
+    ``kernels`` holds nothing (K = 1, or values given to :meth:`run`), one kernel on the input features that all
+    layers share (the paper), or one per layer, the first on the input features and the others on hidden ones.
+
+    Dropout draws from ``generator``, which the caller may set (``None``: torch's own).
+    """
+
+    def __init__(
+        self,
+        convs: Sequence[Conv],
+        kernels: Sequence[LearnedKernel] = (),
+        *,
+        activation: str = "relu",
+        input_dropout: float = 0.5,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ConfigError(unknown("activation", activation, ACTIVATIONS))
+        for name, p in (("input_dropout", input_dropout), ("dropout", dropout)):
+            if not 0 <= p < 1:
+                raise ConfigError(f"{name} must be at least 0 and below 1, not {p}")
+        if len(kernels) not in (0, 1, len(convs)):
+            raise ConfigError(f"{len(convs)} layers take no kernel, one, or {len(convs)}, not {len(kernels)}")
+        self.convs = nn.ModuleList(convs)
+        self.kernels = nn.ModuleList(kernels)
+        self.activation = activation
+        self.input_dropout = input_dropout
+        self.dropout = dropout
+        self.generator: torch.Generator | None = None
+
+    def layers(self) -> Iterator[Conv]:
+        """Iterate over the layers."""
+        return iter(self.convs)  # type: ignore[arg-type]
+
+    def kernel_modules(self) -> list[LearnedKernel]:
+        """Return the kernels as a list."""
+        return list(self.kernels)  # type: ignore[arg-type]
+
+    def reset_parameters(self, weights: torch.Generator, kernels: torch.Generator) -> None:
+        """Draw all parameters anew.  Two streams, so that a twin without kernel starts from the same weights."""
+        for conv in self.layers():
+            conv.reset_parameters(weights)
+        for kernel in self.kernel_modules():
+            kernel.reset_parameters(kernels)
+
+    def forward(self, inputs: Inputs, k: Tensor | None = None) -> Tensor:
+        """Return the logits."""
+        return self.run(inputs, k).logits
+
+    def run(self, inputs: Inputs, k: Tensor | None = None, *, calibrate: bool = False) -> Output:
+        """Return logits, codes and kernel values; ``k`` puts given values in the place of a learned kernel.
+
+        ``calibrate`` first scales each kernel to a median of 0.5 over the edges; to be used once, before training.
+        """
+        kernels = [] if k is not None else self.kernel_modules()
+        out = Output(logits=torch.empty(0))
+        h: Tensor | CSRMatrix = inputs.x
+        for depth, conv in enumerate(self.layers()):
+            if depth < len(kernels):
+                k = self._kernel(out, kernels[depth], inputs, inputs.x_kernel if depth == 0 else h, calibrate)
+            h = dropout(h, self.dropout if depth else self.input_dropout, self.generator, training=self.training)
+            out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator)
+            h = ACTIVATIONS[self.activation](out.logits)
+        return out
+
+    def _kernel(
+        self, out: Output, kernel: LearnedKernel, inputs: Inputs, x: Tensor | CSRMatrix, calibrate: bool
+    ) -> Tensor:
+        if calibrate:
+            kernel.calibrate(inputs.adjacency, x)
+        z = kernel(x)
+        out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
+        out.codes.append(z)
+        out.k.append(kernel.on_edges(inputs.adjacency, z))
+        return out.k[-1]
+
+
+ConvFactory = Callable[[int, int, bool], Conv]
+
+
+def stack(in_channels: int, num_classes: int, *, layers: int, conv: ConvFactory) -> list[Conv]:
+    """Return the layers of a net: ``conv(width in, depth, is last)`` makes each, widths follow from the one before."""
+    if layers < 1:
+        raise ConfigError(f"a model needs at least one layer, not {layers}")
+    convs: list[Conv] = []
+    width = in_channels
+    for depth in range(layers):
+        convs.append(conv(width, depth, depth == layers - 1))
+        width = convs[-1].width
+    assert width == num_classes, (width, num_classes)
+    return convs
+
+
+def layer_kernels(
+    convs: Sequence[Conv],
+    in_kernel: int,
+    encoder: Sequence[int] | None,
+    *,
+    activation: str,
+    learn_bandwidth: bool,
+    per_layer: bool,
+) -> list[LearnedKernel]:
+    """Return one kernel on the input features or, ``per_layer``, one more for each hidden layer (one linear map)."""
+    if encoder is None:
+        return []
+    kernels = [LearnedKernel(in_kernel, encoder, activation, learn_bandwidth=learn_bandwidth)]
+    if per_layer:
+        kernels += [
+            LearnedKernel(c.in_channels, encoder[-1:], activation, learn_bandwidth=learn_bandwidth) for c in convs[1:]
+        ]
+    return kernels

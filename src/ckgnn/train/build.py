@@ -1,0 +1,83 @@
+"""From a configuration to a model and its inputs."""
+
+from __future__ import annotations
+
+import torch
+
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.features import features
+from ckgnn.graph import Graph
+from ckgnn.nn import CKGAT, CKGCN, CompositeNet, Inputs
+from ckgnn.sparse import Adjacency, feature_tensor
+from ckgnn.train.config import Config
+from ckgnn.train.streams import stream
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device by name; ``auto`` takes an accelerator where there is one."""
+    kind = name.partition(":")[0]
+    if kind not in DEVICES:
+        raise ConfigError(unknown("device", name, DEVICES))
+    has = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if kind == "auto":
+        return torch.device(next(d for d in ("cuda", "mps", "cpu") if has[d]))
+    if not has[kind]:
+        raise ConfigError(f"device {name!r} is not available on this machine; use --device auto or cpu")
+    return torch.device(name)
+
+
+def build_inputs(graph: Graph, config: Config, device: torch.device) -> Inputs:
+    """Return what the model sees of a graph: no labels are among it."""
+    x = feature_tensor(features(graph, config.input), device=device)
+    x_kernel = x
+    if config.has_kernel and config.kernel == "learned":
+        x_kernel = feature_tensor(features(graph, config.encoder_input, config.encoder_steps), device=device)
+    return Inputs(x, x_kernel, Adjacency.of(graph, device=device))
+
+
+def build_model(config: Config, inputs: Inputs, num_classes: int, seed: int) -> CompositeNet:
+    """Return an untrained model, its weights drawn from ``seed``, its kernel scaled to a median of 0.5."""
+    if num_classes < 2:
+        raise ConfigError(f"a classifier needs at least 2 classes, the graph has {num_classes}")
+    learned = config.has_kernel and config.kernel == "learned"
+    common = {
+        "kernel_channels": inputs.x_kernel.shape[1],
+        "encoder": config.encoder if learned else None,
+        "hidden": config.hidden,
+        "layers": config.layers,
+        "branches": config.branches,
+        "combine": config.combine,
+        "renormalize": config.renormalize,
+        "bias": config.bias,
+        "kernel_per_layer": config.kernel_per_layer,
+        "encoder_activation": config.encoder_activation,
+        "learn_bandwidth": config.learn_bandwidth,
+        "activation": config.activation,
+        "input_dropout": config.input_dropout,
+        "dropout": config.dropout,
+    }
+    width = inputs.x.shape[1]
+    model: CompositeNet
+    if config.model in ("gcn", "ckgcn"):
+        model = CKGCN(width, num_classes, **common)  # type: ignore[arg-type]
+    else:
+        model = CKGAT(
+            width,
+            num_classes,
+            heads=config.heads,
+            output_heads=config.output_heads,
+            output_merge=config.output_merge,
+            attention_dropout=config.attention_dropout,
+            **common,  # type: ignore[arg-type]
+        )
+    model.reset_parameters(stream(seed, "weights"), stream(seed, "kernel"))
+    device = inputs.adjacency.a_tilde.device
+    model.to(device)
+    model.generator = stream(seed, "dropout", device)
+    if learned:
+        model.eval()
+        with torch.no_grad():
+            model.run(inputs, calibrate=True)
+    return model

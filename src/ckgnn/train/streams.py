@@ -1,0 +1,23 @@
+"""One seed, several independent streams of random numbers, no global state."""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+
+from ckgnn.errors import ConfigError
+
+PURPOSES = ("weights", "kernel", "dropout", "mmd")
+
+
+def stream(seed: int, purpose: str, device: torch.device | str = "cpu") -> torch.Generator:
+    """Return the generator for one purpose of a run.
+
+    Streams of different purposes do not depend on each other, so that a twin without a kernel draws the same
+    weights and the same dropout masks as the model with one.
+    """
+    if not 0 <= seed < 2**63:
+        raise ConfigError(f"the seed must be a whole number from 0 to 2^63 - 1, not {seed}")
+    digest = hashlib.sha256(f"ckgnn:{seed}:{purpose}".encode()).digest()
+    return torch.Generator(device=device).manual_seed(int.from_bytes(digest[:8], "little") >> 1)
