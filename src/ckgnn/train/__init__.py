@@ -1,0 +1,34 @@
+"""Training: the loop, stopping rules, run directories."""
+
+from ckgnn.train.build import build_inputs, build_model, resolve_device
+from ckgnn.train.config import MODELS, Config, parse_settings, resolve
+from ckgnn.train.fit import Labels, State, fit, start
+from ckgnn.train.headroom import headroom
+from ckgnn.train.rules import RULES, make_rule
+from ckgnn.train.run import Interrupted, Trained, kernel_report, restore, run, score
+from ckgnn.train.rundir import Request, RunDir
+
+__all__ = [
+    "MODELS",
+    "RULES",
+    "Config",
+    "Interrupted",
+    "Labels",
+    "Request",
+    "RunDir",
+    "State",
+    "Trained",
+    "build_inputs",
+    "build_model",
+    "fit",
+    "headroom",
+    "kernel_report",
+    "make_rule",
+    "parse_settings",
+    "resolve",
+    "resolve_device",
+    "restore",
+    "run",
+    "score",
+    "start",
+]

@@ -1,0 +1,203 @@
+"""One run from dataset to result: build, train, freeze, and only then look at the test labels."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save as serialize
+from torch import Tensor
+
+from ckgnn.data import Dataset
+from ckgnn.errors import RunError
+from ckgnn.graph import Graph
+from ckgnn.kernels import edge_auc, oracle_kernel, watch
+from ckgnn.nn import CompositeNet, Inputs
+from ckgnn.split import Split
+from ckgnn.train.build import build_inputs, build_model
+from ckgnn.train.checkpoint import load_checkpoint, save_checkpoint
+from ckgnn.train.config import Config
+from ckgnn.train.fit import Labels, Row, State, fit, start
+from ckgnn.train.rundir import Request, RunDir
+
+CHECKPOINT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model with frozen weights, what it was fed, and what became of it."""
+
+    model: CompositeNet
+    inputs: Inputs
+    graph: Graph
+    split: Split
+    config: Config
+    given_k: Tensor | None
+    history: list[Row]
+    metrics: dict[str, Any]
+
+    @torch.no_grad()
+    def probabilities(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return the class probabilities of every node (n, c)."""
+        self.model.eval()
+        out: np.ndarray[Any, np.dtype[np.float32]] = self.model(self.inputs, self.given_k).softmax(1).cpu().numpy()
+        return out
+
+    @torch.no_grad()
+    def edge_kernel(self) -> Tensor | None:
+        """Return k on the entries of the adjacency; ``None`` for K = 1."""
+        if self.given_k is not None:
+            return self.given_k
+        self.model.eval()
+        k = self.model.run(self.inputs).k
+        return k[0] if k else None
+
+
+class Interrupted(Exception):
+    """Training was asked to stop; the checkpoint is written."""
+
+
+def run(
+    dataset: Dataset,
+    split: Split,
+    config: Config,
+    seed: int,
+    *,
+    out: Path | str | None = None,
+    resume: bool = False,
+    device: torch.device | str = "cpu",
+    on_epoch: Callable[[State], None] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> Trained:
+    """Train one model.  With ``out`` the run is kept there and can be resumed; without, it stays in memory."""
+    graph, device = dataset.graph, torch.device(device)
+    request = Request(config, graph.name, graph.sha256, split.name, split.sha256, seed)
+    directory = None if out is None else RunDir(out)
+    if directory is not None:
+        directory.claim(request, resume=resume)
+        if directory.finished:
+            return restore(directory, dataset, device=device)
+    inputs = build_inputs(graph, config, device)
+    given_k = _given_kernel(config, inputs, graph)
+    state = start(build_model(config, inputs, graph.c, seed), config, seed)
+    if directory is not None and resume and directory.checkpoint.exists():
+        load_checkpoint(state, directory.checkpoint, request.identity)
+    last_saved = time.monotonic()
+
+    def after_epoch(s: State) -> bool:
+        nonlocal last_saved
+        if on_epoch is not None:
+            on_epoch(s)
+        stop = interrupted() and not s.stopped
+        if directory is not None and (stop or time.monotonic() - last_saved >= checkpoint_seconds):
+            save_checkpoint(s, directory.checkpoint, request.identity)
+            last_saved = time.monotonic()
+        return not stop
+
+    visible = split.visible_labels(graph)
+    labels = Labels(split.train, visible[split.train], split.val, visible[split.val])
+    fit(state, inputs, labels, config, given_k=given_k, after_epoch=after_epoch)
+    if not state.stopped:
+        raise Interrupted
+    state.model.load_state_dict(state.best)
+    weights = serialize({k: v.cpu().contiguous() for k, v in state.model.state_dict().items()})
+    trained = Trained(state.model, inputs, graph, split, config, given_k, state.history, {})
+    trained.metrics.update(_metrics(trained, request, state, weights))
+    if directory is not None:
+        directory.finish(weights, state.history, trained.metrics)
+    return trained
+
+
+def restore(directory: RunDir, dataset: Dataset, *, device: torch.device | str = "cpu") -> Trained:
+    """Return a finished run as it was trained; its graph and split must be the very same."""
+    request, metrics = directory.request(), directory.read_metrics()
+    graph, config = dataset.graph, request.config
+    split = dataset.split(request.split)
+    if graph.sha256 != request.graph_sha256:
+        raise RunError(f"dataset {request.dataset!r} is not the graph that {directory.path} was trained on")
+    if split.sha256 != request.split_sha256:
+        raise RunError(f"split {request.split!r} has changed since {directory.path} was trained")
+    inputs = build_inputs(graph, config, torch.device(device))
+    model = build_model(config, inputs, graph.c, request.seed)
+    try:
+        model.load_state_dict(directory.read_weights())
+    except RuntimeError as e:
+        raise RunError(f"{directory.weights} does not fit the model of config.json: {e}") from None
+    given_k = _given_kernel(config, inputs, graph)
+    return Trained(model, inputs, graph, split, config, given_k, directory.read_history(), metrics)
+
+
+def score(trained: Trained) -> dict[str, float | None]:
+    """Return accuracy on train, validation and test of frozen weights: the one place where test labels are read."""
+    predicted = trained.probabilities().argmax(1)
+    parts = {"train": trained.split.train, "val": trained.split.val, "test": trained.split.test}
+    y = trained.graph.y
+    return {f"{part}_accuracy": float(np.mean(predicted[i] == y[i])) if len(i) else None for part, i in parts.items()}
+
+
+def kernel_report(trained: Trained) -> dict[str, float | int] | None:
+    """Return mean k inside and across classes and the edge AUC, over all edges with known labels.
+
+    These look at all labels; they describe a finished run and choose nothing.
+    """
+    k = trained.edge_kernel()
+    if k is None:
+        return None
+    p, links = trained.inputs.adjacency.pattern, trained.inputs.adjacency.links
+    rows, cols = (t[links].cpu().numpy() for t in (p.rows, p.cols))
+    a, b = trained.graph.y[rows], trained.graph.y[cols]
+    known = (a >= 0) & (b >= 0)
+    values, same = k[links].double().cpu().numpy()[known], (a == b)[known]
+    w = watch(values, same)
+    return {
+        "mean_inside": w.mean_inside,
+        "mean_across": w.mean_across,
+        "edge_auc": edge_auc(values, same),
+        "mean": float(values.mean()) if len(values) else float("nan"),
+    }
+
+
+def _given_kernel(config: Config, inputs: Inputs, graph: Graph) -> Tensor | None:
+    if not (config.has_kernel and config.kernel == "oracle"):
+        return None
+    return oracle_kernel(inputs.adjacency, torch.from_numpy(graph.y).to(inputs.adjacency.a_tilde.device))
+
+
+def _metrics(trained: Trained, request: Request, state: State, weights: bytes) -> dict[str, Any]:
+    best = state.history[state.best_epoch]
+    return {
+        "model": request.config.model,
+        "dataset": request.dataset,
+        "graph_sha256": request.graph_sha256,
+        "split": {"name": request.split, "sha256": request.split_sha256},
+        "graph_mode": "transductive",
+        "seed": request.seed,
+        **score(trained),
+        "val_loss": best["val_loss"],
+        "epochs": state.epoch,
+        "best_epoch": state.best_epoch,
+        "seconds_per_epoch": statistics.median(row["seconds"] for row in state.history),
+        "seconds": sum(row["seconds"] for row in state.history),
+        "kernel": kernel_report(trained),
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "config": request.config.to_json(),
+        "device": str(trained.inputs.adjacency.a_tilde.device),
+        "threads": torch.get_num_threads(),
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return what a result may depend on."""
+    packages = ("ckgnn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{p: version(p) for p in packages}}
