@@ -22,6 +22,7 @@ from ckgnn.graph import Features, Graph
 
 NAMES = ("raw", "row", "l2", "tfidf", "lsa")
 LSA_RANK = 32
+ROUNDING = 1e-10  # share of the largest singular value below which a coordinate is noise
 DENSE_ABOVE = 0.3  # share of stored entries from which a propagated matrix is kept dense
 
 
@@ -81,13 +82,19 @@ def _tfidf(x: Features) -> Features:
 
 
 def _lsa(x: Features, rank: int) -> Features:
-    """Project on the leading singular directions; deterministic: fixed start vector, fixed signs."""
+    """Project on the leading singular directions.
+
+    Deterministic where the leading singular values differ: fixed start vector, fixed signs.
+    """
     n, d = x.shape
     if not 1 <= rank < min(n, d):
         raise ConfigError(f"lsa:{rank} needs a rank from 1 to {min(n, d) - 1} for features of shape {(n, d)}")
     m = sp.csr_array(x, dtype=np.float64)
+    if not m.count_nonzero():
+        return np.zeros((n, rank), dtype=np.float32)
     u, s, _ = sp.linalg.svds(m, k=rank, v0=np.ones(min(n, d)), solver="arpack")
     order = np.argsort(-s)
     z = u[:, order] * s[order]
+    z[np.abs(z) < ROUNDING * s.max()] = 0  # else unit length would blow the noise of an empty row up
     z *= np.where(z[np.abs(z).argmax(axis=0), np.arange(rank)] < 0, -1.0, 1.0)
     return _scale_rows(z, _norms(z))

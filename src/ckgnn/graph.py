@@ -141,7 +141,7 @@ class Graph:
         code = {v: i for i, v in enumerate(known)}
         return cls.from_edges(
             np.array([(where[u], where[v]) for u, v in g.edges], dtype=np.int64).reshape(-1, 2),
-            np.array(rows, dtype=np.float32),
+            rows,
             np.array([code.get(v, -1) for v in given], dtype=np.int64),
             weight=np.array([w.get(weight, 1.0) for _, _, w in g.edges(data=True)], dtype=np.float32),
             classes=[str(v) for v in known],
@@ -245,25 +245,30 @@ class Graph:
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of structure, features and class names; labels belong to the split's hash."""
+        """Fingerprint of structure, features, labels and class names."""
         x = sp.csr_array(self.x)
         h = hashlib.sha256()
-        for array in (self.indptr, self.indices, self.weight, x.indptr, x.indices, x.data):
-            if array is not None:
-                h.update(np.ascontiguousarray(array).astype(_portable(array.dtype)).tobytes())
+        for array in (self.indptr, self.indices, self.weight, x.indptr, x.indices, x.data, self.y):
+            if array is not None:  # one width for all integers: SciPy picks its own, and not always the same
+                h.update(np.ascontiguousarray(array, dtype="<f4" if array.dtype.kind == "f" else "<i8").tobytes())
             h.update(b"|")
         h.update("\n".join(self.classes).encode())
         return h.hexdigest()
 
 
-def _portable(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return dtype.newbyteorder("<")
+def _array(values: ArrayLike, what: str, dtype: Any = None) -> NDArray[Any]:
+    """Return ``values`` as an array; ragged lists and words become a sentence."""
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as e:
+        raise GraphError(f"{what} cannot be read as an array of numbers: {e}") from None
 
 
 def _features(x: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     if sp.issparse(x):
-        out = sp.csr_array(x, dtype=np.float32)
+        out = sp.csr_array(x, dtype=np.float32, copy=True)  # the next two lines would reach into the caller's
         out.sum_duplicates()
+        out.eliminate_zeros()
         if not np.isfinite(out.data).all():
             k = int(np.flatnonzero(~np.isfinite(out.data))[0])
             row = int(np.searchsorted(out.indptr, k, side="right") - 1)
@@ -286,7 +291,7 @@ def _features(x: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
 def _labels(y: ArrayLike | None, n: int, classes: Sequence[str] | None) -> tuple[IntArray, tuple[str, ...]]:
     if y is None:
         return np.full(n, -1, dtype=np.int64), tuple(str(c) for c in classes or ())
-    raw = np.asarray(y)
+    raw = _array(y, "labels")
     if raw.shape != (n,):
         raise GraphError(f"labels have shape {raw.shape}, expected one for each of {n} nodes")
     if raw.dtype.kind not in "iub" and not (raw.dtype.kind == "f" and np.all(raw == np.floor(raw))):
@@ -304,7 +309,7 @@ def _labels(y: ArrayLike | None, n: int, classes: Sequence[str] | None) -> tuple
 
 
 def _pairs(edges: ArrayLike, weight: ArrayLike | None, n: int) -> tuple[IntArray, NDArray[np.float32]]:
-    pairs = np.asarray(edges)
+    pairs = _array(edges, "edges")
     if pairs.size == 0:
         pairs = np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -321,7 +326,7 @@ def _pairs(edges: ArrayLike, weight: ArrayLike | None, n: int) -> tuple[IntArray
         )
     if weight is None:
         return pairs, np.ones(len(pairs), np.float32)
-    w = np.asarray(weight, dtype=np.float32)
+    w = _array(weight, "edge weights", np.float32)
     if w.shape != (len(pairs),):
         raise GraphError(f"{w.size} edge weights were given for {len(pairs)} edges")
     bad = np.flatnonzero(~np.isfinite(w) | (w <= 0))

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from ckgnn.errors import SplitError
 from ckgnn.graph import Graph, IntArray
 
+PARTS = ("train", "validation", "test")
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -25,7 +27,7 @@ class Split:
     @classmethod
     def of(cls, name: str, train: ArrayLike, val: ArrayLike, test: ArrayLike, graph: Graph) -> Split:
         """Build a split and check it against its graph."""
-        parts = {"train": _sorted(train), "validation": _sorted(val), "test": _sorted(test)}
+        parts = {part: _sorted(index, part) for part, index in zip(PARTS, (train, val, test), strict=True)}
         for part, index in parts.items():
             _check_part(part, index, graph)
         names = list(parts)
@@ -62,8 +64,14 @@ class Split:
         return [graph.classes[c] for c in np.flatnonzero(~present)]
 
 
-def _sorted(index: ArrayLike) -> IntArray:
-    return np.sort(np.asarray(index, dtype=np.int64).reshape(-1))
+def _sorted(index: ArrayLike, part: str) -> IntArray:
+    raw = np.asarray(index)
+    if raw.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if raw.dtype.kind not in "iu":
+        hint = "; np.flatnonzero(mask) turns a mask into them" if raw.dtype.kind == "b" else ""
+        raise SplitError(f"{part} must be node numbers, not {raw.dtype}{hint}")
+    return np.sort(raw.astype(np.int64).reshape(-1))
 
 
 def _check_part(part: str, index: IntArray, graph: Graph) -> None:

@@ -48,7 +48,7 @@ class Config:
 
     # the kernel
     kernel: str = "learned"  # or one (the control), or oracle (the ceiling)
-    encoder: tuple[int, ...] = (256, 128, 64, 16)
+    encoder: tuple[int, ...] = (64, 32, 32, 16)
     encoder_activation: str = "tanh"
     encoder_input: str = "l2"
     encoder_steps: int = 0  # times the encoder's input is propagated

@@ -1,0 +1,17 @@
+"""Datasets by name, each checked byte for byte before it is read.
+
+>>> from ckgnn import data
+>>> data.names()
+['citeseer', 'cora', 'debian-topics', 'pubmed']
+>>> data.load("debian-topics").graph.n
+2663
+"""
+
+from __future__ import annotations
+
+from ckgnn.data.catalog import describe, names
+from ckgnn.data.dataset import Dataset
+from ckgnn.data.facts import inspect
+from ckgnn.data.loading import load, status
+
+__all__ = ["Dataset", "describe", "inspect", "load", "names", "status"]

@@ -1,0 +1,131 @@
+"""One verified ``.npz`` per dataset, so that raw files are fetched and parsed once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ckgnn.data.dataset import Dataset
+from ckgnn.data.entry import Entry
+from ckgnn.graph import Graph
+from ckgnn.split import Split
+
+FORMAT = 1
+Arrays = dict[str, NDArray[Any]]
+
+
+class CacheMiss(Exception):
+    """The cache holds nothing usable; the message says why."""
+
+
+def directory(given: str | os.PathLike[str] | None = None) -> Path:
+    """Return the cache directory: the argument, ``CKGNN_CACHE``, or the platform's usual place."""
+    if given is not None:
+        return Path(given)
+    if chosen := os.environ.get("CKGNN_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "ckgnn" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "ckgnn"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ckgnn"
+
+
+def place(entry: Entry, cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return the cache file of a dataset."""
+    return directory(cache_dir) / f"{entry.name}.npz"
+
+
+def read(path: Path, entry: Entry) -> Dataset:
+    """Return the cached dataset, or raise :class:`CacheMiss` for anything less than a perfect one."""
+    if not path.exists():
+        raise CacheMiss("not there yet")
+    try:
+        with np.load(path, allow_pickle=False) as npz:
+            arrays: Arrays = {key: npz[key] for key in npz.files}
+        stamps = {key: str(arrays.pop(key)) for key in ("format", "source", "sha256")}
+        sound = stamps["sha256"] == _sha256(arrays)
+        current = stamps["format"] == str(FORMAT) and stamps["source"] == entry.fingerprint
+        dataset = _unpack(arrays) if sound and current else None
+    except Exception as e:  # damage shows as almost any error; all of them mean: rebuild
+        raise CacheMiss(f"damaged ({type(e).__name__})") from e
+    if dataset is None:
+        raise CacheMiss("damaged (its checksum does not fit)" if not sound else "made by another version")
+    return dataset
+
+
+def write(path: Path, entry: Entry, dataset: Dataset) -> None:
+    """Store a dataset: readers see the old file or the new one, never half of one.
+
+    A cache that cannot be written costs time at the next load, nothing else, hence a warning.
+    """
+    arrays: dict[str, Any] = _pack(dataset)
+    digest = _sha256(arrays)
+    arrays |= {"format": np.array(str(FORMAT)), "source": np.array(entry.fingerprint), "sha256": np.array(digest)}
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.stem}-", delete=False) as f:
+            temporary = Path(f.name)
+            np.savez(f, **arrays)
+            f.flush()
+            os.fsync(f.fileno())
+        temporary.replace(path)
+    except OSError as e:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        warnings.warn(f"the cache {path} could not be written ({e}); set CKGNN_CACHE to a writable place", stacklevel=3)
+
+
+def _sha256(arrays: Arrays) -> str:
+    h = hashlib.sha256()
+    for key in sorted(arrays):
+        a = np.ascontiguousarray(arrays[key])
+        h.update(f"{key} {a.dtype.str} {a.shape}\n".encode())
+        h.update(a.tobytes())
+    return h.hexdigest()
+
+
+def _pack(dataset: Dataset) -> Arrays:
+    g = dataset.graph
+    out: Arrays = {"name": np.array(g.name), "indptr": g.indptr, "indices": g.indices, "y": g.y}
+    out["classes"] = np.array(g.classes, dtype=np.str_)
+    if g.weight is not None:
+        out["weight"] = g.weight
+    if g.names is not None:
+        out["names"] = np.array(g.names, dtype=np.str_)
+    if sp.issparse(g.x):
+        out |= {"x_data": g.x.data, "x_indices": g.x.indices, "x_indptr": g.x.indptr, "x_shape": np.array(g.x.shape)}
+    else:
+        out["x"] = g.x
+    out["splits"] = np.array(list(dataset.splits), dtype=np.str_)
+    for name, split in dataset.splits.items():
+        out |= {f"{name}.train": split.train, f"{name}.val": split.val, f"{name}.test": split.test}
+    return out
+
+
+def _unpack(a: Arrays) -> Dataset:
+    x: Any = a.get("x")
+    if x is None:
+        x = sp.csr_array((a["x_data"], a["x_indices"], a["x_indptr"]), shape=tuple(a["x_shape"].tolist()))
+    graph = Graph(
+        name=str(a["name"]),
+        indptr=a["indptr"],
+        indices=a["indices"],
+        weight=a.get("weight"),
+        x=x,
+        y=a["y"],
+        classes=tuple(a["classes"].tolist()),
+        names=tuple(a["names"].tolist()) if "names" in a else None,
+    )
+    splits = [str(s) for s in a["splits"]]
+    return Dataset(graph, {s: Split(s, a[f"{s}.train"], a[f"{s}.val"], a[f"{s}.test"]) for s in splits})

