@@ -49,7 +49,7 @@ def test_debian_facts(debian: data.Dataset) -> None:
     assert found["degree"] == {"mean": pytest.approx(3.73, abs=0.005), "median": 2.0, "max": 190}
     assert found["homophily"] == pytest.approx(0.779, abs=0.0005)
     assert (found["components"], found["isolated"], found["unlabelled"], found["zero_feature_rows"]) == (1, 0, 0, 1)
-    assert found["sha256"] == "0d259eaea4cf2b5933324f09ed63bebeb6f4f6b46ef6ad17bf5ec30dcdaa15b4"
+    assert found["sha256"] == "600ab81023a64d86147593eee4279cc53bd0bff58f2f8cc185b48c16fb51d2e9"
 
 
 def test_debian_names(debian: data.Dataset) -> None:

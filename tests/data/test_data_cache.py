@@ -119,7 +119,7 @@ def test_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path: Path, monkeypa
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.warns(UserWarning, match="No space left"):
         cache.write(path, CORA, small())
     assert path.read_bytes() == before

@@ -35,11 +35,10 @@ def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fig.png").write_bytes(b"old")
 
-    def broken(self: Figure, name: str, **kwargs: object) -> None:
-        Path(name).write_bytes(b"half")
+    def broken(_handle: int) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Figure, "savefig", broken)
+    monkeypatch.setattr("os.fsync", broken)
     with pytest.raises(OSError, match="disk full"):
         save(Figure(), tmp_path / "fig")
     assert [p.name for p in tmp_path.iterdir()] == ["fig.png"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ckgnn.data.dataset import Dataset
 from ckgnn.data.entry import Entry
+from ckgnn.files import write_atomically
 from ckgnn.graph import Graph
 from ckgnn.split import Split
 
@@ -71,18 +72,12 @@ def write(path: Path, entry: Entry, dataset: Dataset) -> None:
     arrays: dict[str, Any] = _pack(dataset)
     digest = _sha256(arrays)
     arrays |= {"format": np.array(str(FORMAT)), "source": np.array(entry.fingerprint), "sha256": np.array(digest)}
-    temporary = None
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.stem}-", delete=False) as f:
-            temporary = Path(f.name)
-            np.savez(f, **arrays)
-            f.flush()
-            os.fsync(f.fileno())
-        temporary.replace(path)
+        write_atomically(path, buffer.getvalue())
     except OSError as e:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
         warnings.warn(f"the cache {path} could not be written ({e}); set CKGNN_CACHE to a writable place", stacklevel=3)
 
 

@@ -6,7 +6,7 @@ from ckgnn.kernels.kernel import LearnedKernel, oracle_kernel
 from ckgnn.kernels.losses import final_loss, loss_d, loss_k
 from ckgnn.kernels.mmd import class_means, fourier_features, mmd2, mmd_sum, pairwise_loss
 from ckgnn.kernels.reconstruction import dense_reconstruction_loss, reconstruction_loss
-from ckgnn.kernels.watch import KernelWatch, edge_auc, watch
+from ckgnn.kernels.watch import KernelWatch, edge_auc, verdict, watch
 
 __all__ = [
     "ACTIVATIONS",
@@ -29,5 +29,6 @@ __all__ = [
     "pairwise_loss",
     "reconstruction_loss",
     "scale_to_median",
+    "verdict",
     "watch",
 ]

@@ -19,20 +19,20 @@ class KernelWatch:
     inside: int
     across: int
 
-    def verdict(self) -> str | None:
-        """Return a sentence when all edges have nearly the same k, close to 1 or close to 0; else ``None``."""
-        means = [m for m, n in ((self.mean_inside, self.inside), (self.mean_across, self.across)) if n]
-        if means and min(means) > 1 - COLLAPSED:
-            return (
-                "the kernel has collapsed to k = 1 on every edge: it changes nothing. Feed the encoder l2, tfidf "
-                "or lsa rows, or raise beta or lambda_1"
-            )
-        if means and max(means) < COLLAPSED:
-            return (
-                "the kernel has collapsed to k = 0 on every edge: neighbours are ignored. Lower beta or kernel_lr, or "
-                "raise the share of the reconstruction"
-            )
-        return None
+
+def verdict(mean_k: float) -> str | None:
+    """Return a sentence when k, averaged over the edges, is close to 1 or to 0: so it is on nearly every one."""
+    if mean_k > 1 - COLLAPSED:
+        return (
+            "the kernel has collapsed to k = 1 on every edge: it changes nothing. Feed the encoder l2, tfidf or lsa "
+            "rows, or raise beta or lambda_1"
+        )
+    if mean_k < COLLAPSED:
+        return (
+            "the kernel has collapsed to k = 0 on every edge: neighbours are ignored. Lower beta or kernel_lr, or "
+            "raise the share of the reconstruction"
+        )
+    return None
 
 
 def watch(k: NDArray[np.float64], same: NDArray[np.bool_]) -> KernelWatch:

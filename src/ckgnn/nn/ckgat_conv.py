@@ -63,6 +63,8 @@ class CKGATConv(nn.Module):
             raise ConfigError(f"an attention layer needs at least one head, not {heads}")
         if heads_merge not in MERGE:
             raise ConfigError(unknown("way to merge heads", heads_merge, MERGE))
+        if not 0 <= attention_dropout < 1:
+            raise ConfigError(f"attention_dropout must be at least 0 and below 1, not {attention_dropout}")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.heads = heads
@@ -101,7 +103,7 @@ class CKGATConv(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Apply the layer; ``generator`` feeds the attention dropout."""
-        adjacency = as_adjacency(edges, x.shape[0], edge_weight)
+        adjacency = as_adjacency(edges, x, edge_weight)
         k = on_edges(adjacency, z, k)
         h = matmul(x, self.weight).view(-1, self.heads, self.out_channels)
         t = self.attention(adjacency, h)

@@ -80,7 +80,7 @@ class CKGCNConv(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Apply the layer; ``generator`` is there for the common signature, nothing here is random."""
-        adjacency = as_adjacency(edges, x.shape[0], edge_weight)
+        adjacency = as_adjacency(edges, x, edge_weight)
         k = on_edges(adjacency, z, k)
         h = matmul(x, self.weight)
         out: Tensor = self.branches(
@@ -99,13 +99,14 @@ class CKGCNConv(nn.Module):
         return f"CKGCNConv({self.in_channels}, {self.out_channels}, {self.branches!r})"
 
 
-def as_adjacency(edges: Adjacency | Tensor, n: int, edge_weight: Tensor | None) -> Adjacency:
-    """Return ``edges`` in our form, building it from PyG's where needed."""
+def as_adjacency(edges: Adjacency | Tensor, x: Tensor | CSRMatrix, edge_weight: Tensor | None) -> Adjacency:
+    """Return ``edges`` in our form, building it from PyG's, in the type of ``x``, where needed."""
     if isinstance(edges, Adjacency):
         if edge_weight is not None:
             raise ValueError("edge_weight goes with an edge_index; an Adjacency carries its own weights")
         return edges
-    return Adjacency.from_edge_index(edges, n, edge_weight)
+    weight = edges.new_ones(edges.shape[1:]) if edge_weight is None else edge_weight
+    return Adjacency.from_edge_index(edges, x.shape[0], weight.to(x.dtype))
 
 
 def on_edges(adjacency: Adjacency, z: Tensor | None, k: Tensor | None) -> Tensor | None:

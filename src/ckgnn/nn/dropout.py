@@ -40,5 +40,5 @@ def _mask(x: Tensor, keep: float, generator: torch.Generator | None) -> Tensor:
         return torch.empty_like(x).bernoulli_(keep, generator=generator).div_(keep)
     level = max(1, round(keep * 65536))
     bits = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None, generator=generator)
-    low = bits.view(torch.int16)[: x.numel()].view(x.shape) < level - 32768
+    low = bits.view(torch.int16)[: x.numel()].view(x.shape) <= level - 32769  # <: 32768 would not fit
     return low.to(x.dtype).mul_(65536 / level)

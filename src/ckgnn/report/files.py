@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from ckgnn.files import write_atomically
 from ckgnn.report.style import styled
 
 DPI = 160
@@ -25,21 +26,8 @@ def save(figure: Figure, path_stem: str | os.PathLike[str]) -> list[Path]:
     out = []
     for kind, metadata in METADATA.items():
         target = stem.with_name(f"{stem.name}.{kind}")
-        handle, name = tempfile.mkstemp(prefix=f".{stem.name}-", suffix=f".{kind}", dir=stem.parent)
-        os.close(handle)
-        try:
-            figure.savefig(name, format=kind, dpi=DPI, metadata=metadata)
-            Path(name).chmod(0o666 & ~_umask())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+        write_atomically(target, buffer.getvalue())
         out.append(target)
     return out
-
-
-def _umask() -> int:
-    """Return the process's mask; a temporary file is private, a figure need not be."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -6,21 +6,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from ckgnn.errors import GraphError
+from ckgnn.kernels import edge_auc
 from ckgnn.report.style import BLUE, GREY, ORANGE, new_figure, plain, styled
 
 BINS = 40
-
-
-def separation_auc(k_inside: ArrayLike, k_across: ArrayLike) -> float:
-    """Return the chance that k inside a class exceeds k across, ties counting half; nan when a side is empty."""
-    a, b = np.ravel(k_inside), np.ravel(k_across)
-    if not len(a) or not len(b):
-        return float("nan")
-    ranks = rankdata(np.concatenate([a, b]))
-    return float((ranks[: len(a)].sum() - len(a) * (len(a) + 1) / 2) / (len(a) * len(b)))
 
 
 @styled
@@ -48,7 +39,8 @@ def kernel_histograms(k_inside: ArrayLike, k_across: ArrayLike, title: str = "")
     ax.set_xlabel("k")
     ax.set_ylabel("share of pairs")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
-    auc = separation_auc(sides[0][0], sides[1][0])
+    inside, across = sides[0][0], sides[1][0]
+    auc = edge_auc(np.concatenate([inside, across]), np.arange(len(inside) + len(across)) < len(inside))
     note = "dashed: mean" + ("" if np.isnan(auc) else f"; AUC {auc:.2f}")
     figure.legend(loc="outside lower center", ncols=2, handlelength=1.4)
     ax.set_title(note, loc="right", fontsize=8, fontweight="normal", color=GREY)

@@ -5,7 +5,7 @@ from ckgnn.train.config import MODELS, Config, parse_settings, resolve
 from ckgnn.train.fit import Labels, State, fit, start
 from ckgnn.train.headroom import headroom
 from ckgnn.train.rules import RULES, make_rule
-from ckgnn.train.run import Interrupted, Trained, kernel_report, restore, run, score
+from ckgnn.train.run import Interrupted, Trained, kernel_report, open_run, restore, run, score
 from ckgnn.train.rundir import Request, RunDir
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "headroom",
     "kernel_report",
     "make_rule",
+    "open_run",
     "parse_settings",
     "resolve",
     "resolve_device",

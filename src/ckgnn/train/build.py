@@ -59,19 +59,18 @@ def build_model(config: Config, inputs: Inputs, num_classes: int, seed: int) -> 
         "dropout": config.dropout,
     }
     width = inputs.x.shape[1]
+    attention = {
+        "heads": config.heads,
+        "output_heads": config.output_heads,
+        "output_merge": config.output_merge,
+        "attention_dropout": config.attention_dropout,
+    }
     model: CompositeNet
-    if config.model in ("gcn", "ckgcn"):
-        model = CKGCN(width, num_classes, **common)  # type: ignore[arg-type]
-    else:
-        model = CKGAT(
-            width,
-            num_classes,
-            heads=config.heads,
-            output_heads=config.output_heads,
-            output_merge=config.output_merge,
-            attention_dropout=config.attention_dropout,
-            **common,  # type: ignore[arg-type]
-        )
+    with torch.random.fork_rng(devices=[]):  # layers draw as they are made; that is not to be seen from outside
+        if config.model in ("gcn", "ckgcn"):
+            model = CKGCN(width, num_classes, **common)  # type: ignore[arg-type]
+        else:
+            model = CKGAT(width, num_classes, **attention, **common)  # type: ignore[arg-type]
     model.reset_parameters(stream(seed, "weights"), stream(seed, "kernel"))
     device = inputs.adjacency.a_tilde.device
     model.to(device)

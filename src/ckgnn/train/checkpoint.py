@@ -80,8 +80,11 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as f:
             tensors = {name: f.get_tensor(name) for name in f.keys()}  # noqa: SIM118
-            return tensors, json.loads((f.metadata() or {})["ckgnn"])
-    except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as e:
+            header = json.loads((f.metadata() or {})["ckgnn"])
+            if not isinstance(header, dict):
+                raise ValueError("its header is not a record")
+            return tensors, header
+    except (SafetensorError, OSError, KeyError, ValueError) as e:
         raise RunError(f"checkpoint {path} is damaged ({e}); delete it to start this run anew") from None
 
 

@@ -5,6 +5,7 @@ defaults below  <  preset of the model  <  its table for the dataset  <  for the
 
 from __future__ import annotations
 
+import contextlib
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -88,6 +89,9 @@ class Config:
         for key in ("input_dropout", "dropout", "attention_dropout"):
             if not 0 <= getattr(self, key) < 1:
                 raise ConfigError(f"{key} must be at least 0 and below 1, not {getattr(self, key)}")
+        for key in ("weight_decay", "kernel_weight_decay"):
+            if not 0 <= getattr(self, key) < float("inf"):
+                raise ConfigError(f"{key} must be at least 0, not {getattr(self, key)}")
         for key in ("lr", "kernel_lr"):
             if not 0 < getattr(self, key) < float("inf"):
                 raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}")
@@ -179,10 +183,10 @@ def _coerce(key: str, value: Any, kind: Any) -> Any:
         if isinstance(value, str):
             return value
     elif isinstance(kind, type) and not isinstance(kind, types.GenericAlias) and not isinstance(value, bool):
-        try:
-            return kind(value)
-        except (TypeError, ValueError):
-            pass
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = kind(value)
+            if isinstance(value, str) or number == value:  # int would cut 2.7 down to 2
+                return number
     article = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[kind]
     raise ConfigError(f"{key} must be {article}, not {value!r}")
 

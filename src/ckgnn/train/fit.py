@@ -38,6 +38,10 @@ class Labels:
     val: IntArray
     y_val: IntArray
 
+    def __post_init__(self) -> None:
+        if len(self.val) == 0:
+            raise ConfigError("the split has no validation nodes; stopping and selection need them")
+
 
 @dataclass
 class State:
@@ -89,8 +93,6 @@ def fit(
     device = inputs.adjacency.a_tilde.device
     train, y_train = (torch.from_numpy(a).to(device) for a in (labels.train, labels.y_train))
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
-    if len(val) == 0:
-        raise ConfigError("the split has no validation nodes; stopping and selection need them")
     edges = TrainingEdges.of(inputs, labels)
     while not state.stopped:
         began = time.perf_counter()
@@ -103,10 +105,11 @@ def fit(
             float(F.cross_entropy(logits, y_val)) + (decay_term(state.optimizer) if config.monitor_l2 else 0.0),
             float((logits.argmax(1) == y_val).double().mean()),
         )
-        if not np.isfinite(measures.train_loss):
-            raise ConfigError(
-                f"the training loss became {measures.train_loss} in epoch {state.epoch}; try a smaller lr or kernel_lr"
-            )
+        for part, value in (("training", measures.train_loss), ("validation", measures.val_loss)):
+            if not np.isfinite(value):
+                raise ConfigError(
+                    f"the {part} loss became {value} in epoch {state.epoch}; try a smaller lr or kernel_lr"
+                )
         decision = state.rule.update(measures)
         if decision.keep:
             state.best_epoch = state.epoch

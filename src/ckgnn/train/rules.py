@@ -215,7 +215,7 @@ def make_rule(text: str, epochs: int) -> Rule:
     """Return the rule written as ``name`` or ``name(number)``."""
     match = re.fullmatch(r"\s*([a-z-]+)\s*(?:\(\s*(\d+)\s*\))?\s*", text)
     if match is None or match[1] not in RULES:
-        raise ConfigError(unknown("stopping rule", text, [*RULES, "each with an optional number: gcn-window(10)"]))
+        raise ConfigError(unknown("stopping rule", text, RULES) + "; each may carry a number, as in gcn-window(10)")
     kind = RULES[match[1]]
     size = int(match[2]) if match[2] else kind.default_size  # type: ignore[attr-defined]
     if size < 1:

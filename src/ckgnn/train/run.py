@@ -17,18 +17,19 @@ import torch
 from safetensors.torch import save as serialize
 from torch import Tensor
 
-from ckgnn.data import Dataset
+from ckgnn.data import Dataset, load
 from ckgnn.errors import RunError
 from ckgnn.graph import Graph
 from ckgnn.kernels import edge_auc, oracle_kernel, watch
 from ckgnn.nn import CompositeNet, Inputs
 from ckgnn.split import Split
-from ckgnn.train.build import build_inputs, build_model
+from ckgnn.train.build import build_inputs, build_model, resolve_device
 from ckgnn.train.checkpoint import load_checkpoint, save_checkpoint
 from ckgnn.train.config import Config
 from ckgnn.train.fit import Labels, Row, State, fit, start
 from ckgnn.train.rundir import Request, RunDir
 
+Array = np.ndarray[Any, np.dtype[Any]]
 CHECKPOINT_SECONDS = 10.0
 
 
@@ -46,10 +47,10 @@ class Trained:
     metrics: dict[str, Any]
 
     @torch.no_grad()
-    def probabilities(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def probabilities(self) -> Array:
         """Return the class probabilities of every node (n, c)."""
         self.model.eval()
-        out: np.ndarray[Any, np.dtype[np.float32]] = self.model(self.inputs, self.given_k).softmax(1).cpu().numpy()
+        out: Array = self.model(self.inputs, self.given_k).softmax(1).cpu().numpy()
         return out
 
     @torch.no_grad()
@@ -60,6 +61,29 @@ class Trained:
         self.model.eval()
         k = self.model.run(self.inputs).k
         return k[0] if k else None
+
+    @torch.no_grad()
+    def codes(self) -> Array | None:
+        """Return the latent codes of every node (n, q), scaled so that the paper's kernel holds for them."""
+        self.model.eval()
+        codes = self.model.run(self.inputs, self.given_k).codes
+        if not codes:
+            return None
+        gamma = torch.as_tensor(self.model.kernel_modules()[0].gamma)
+        return (codes[0] * gamma.sqrt()).double().cpu().numpy()
+
+    def kernel_by_class(self) -> tuple[Array, Array]:
+        """Return k over all edges with known labels: those inside a class, and those across.
+
+        This looks at all labels; it describes a finished run and chooses nothing.
+        """
+        k = self.edge_kernel()
+        if k is None:
+            return np.empty(0), np.empty(0)
+        p, links = self.inputs.adjacency.pattern, self.inputs.adjacency.links
+        a, b = (self.graph.y[t[links].cpu().numpy()] for t in (p.rows, p.cols))
+        values, known = k[links].double().cpu().numpy(), (a >= 0) & (b >= 0)
+        return values[known & (a == b)], values[known & (a != b)]
 
 
 class Interrupted(Exception):
@@ -84,14 +108,20 @@ def run(
     request = Request(config, graph.name, graph.sha256, split.name, split.sha256, seed)
     directory = None if out is None else RunDir(out)
     if directory is not None:
-        directory.claim(request, resume=resume)
+        directory.check(request, resume=resume)
         if directory.finished:
-            return restore(directory, dataset, device=device)
+            trained = restore(directory, dataset, device=device)
+            directory.tidy()
+            return trained
     inputs = build_inputs(graph, config, device)
     given_k = _given_kernel(config, inputs, graph)
     state = start(build_model(config, inputs, graph.c, seed), config, seed)
-    if directory is not None and resume and directory.checkpoint.exists():
-        load_checkpoint(state, directory.checkpoint, request.identity)
+    visible = split.visible_labels(graph)
+    labels = Labels(split.train, visible[split.train], split.val, visible[split.val])
+    if directory is not None:  # only now: a configuration that cannot be built takes no directory
+        directory.claim(request, resume=resume)
+        if resume and directory.checkpoint.exists():
+            load_checkpoint(state, directory.checkpoint, request.identity)
     last_saved = time.monotonic()
 
     def after_epoch(s: State) -> bool:
@@ -104,8 +134,6 @@ def run(
             last_saved = time.monotonic()
         return not stop
 
-    visible = split.visible_labels(graph)
-    labels = Labels(split.train, visible[split.train], split.val, visible[split.val])
     fit(state, inputs, labels, config, given_k=given_k, after_epoch=after_epoch)
     if not state.stopped:
         raise Interrupted
@@ -116,6 +144,14 @@ def run(
     if directory is not None:
         directory.finish(weights, state.history, trained.metrics)
     return trained
+
+
+def open_run(path: Path | str, *, data_dir: str | None = None, device: str = "auto") -> Trained:
+    """Return a finished run from its directory, its dataset loaded by name."""
+    directory = RunDir(path)
+    directory.read_metrics()
+    dataset = load(directory.request().dataset, data_dir=data_dir)
+    return restore(directory, dataset, device=resolve_device(device))
 
 
 def restore(directory: RunDir, dataset: Dataset, *, device: torch.device | str = "cpu") -> Trained:
@@ -145,25 +181,19 @@ def score(trained: Trained) -> dict[str, float | None]:
     return {f"{part}_accuracy": float(np.mean(predicted[i] == y[i])) if len(i) else None for part, i in parts.items()}
 
 
-def kernel_report(trained: Trained) -> dict[str, float | int] | None:
-    """Return mean k inside and across classes and the edge AUC, over all edges with known labels.
-
-    These look at all labels; they describe a finished run and choose nothing.
-    """
-    k = trained.edge_kernel()
-    if k is None:
+def kernel_report(trained: Trained) -> dict[str, float] | None:
+    """Return mean k inside and across classes and the edge AUC, over all edges with known labels."""
+    if trained.edge_kernel() is None:
         return None
-    p, links = trained.inputs.adjacency.pattern, trained.inputs.adjacency.links
-    rows, cols = (t[links].cpu().numpy() for t in (p.rows, p.cols))
-    a, b = trained.graph.y[rows], trained.graph.y[cols]
-    known = (a >= 0) & (b >= 0)
-    values, same = k[links].double().cpu().numpy()[known], (a == b)[known]
-    w = watch(values, same)
+    inside, across = trained.kernel_by_class()
+    k = np.concatenate([inside, across])
+    same = np.arange(len(k)) < len(inside)
+    w = watch(k, same)
     return {
         "mean_inside": w.mean_inside,
         "mean_across": w.mean_across,
-        "edge_auc": edge_auc(values, same),
-        "mean": float(values.mean()) if len(values) else float("nan"),
+        "edge_auc": edge_auc(k, same),
+        "mean": float(k.mean()) if len(k) else float("nan"),
     }
 
 

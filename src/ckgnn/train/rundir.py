@@ -72,8 +72,8 @@ class RunDir:
         """Whether the run is complete."""
         return self.metrics.exists()
 
-    def claim(self, request: Request, *, resume: bool) -> None:
-        """Make the directory this run's own, or refuse without touching anything."""
+    def check(self, request: Request, *, resume: bool) -> None:
+        """Refuse a directory that is not free, nor this run's own to resume; touch nothing."""
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; --out must name a directory")
         if self.config.exists():
@@ -85,6 +85,11 @@ class RunDir:
                     f"{self.path} holds a run with another configuration, dataset, split or seed; "
                     "give the same ones to resume it, or another --out"
                 )
+
+    def claim(self, request: Request, *, resume: bool) -> None:
+        """Make the directory this run's own, or refuse without touching anything."""
+        self.check(request, resume=resume)
+        if self.config.exists():
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -114,15 +119,22 @@ class RunDir:
                 str(split["sha256"]),
                 int(raw["seed"]),
             )
-        except (KeyError, TypeError, ValueError) as e:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as e:
             raise RunError(f"{self.config} is damaged: {e}") from None
 
     def finish(self, weights: bytes, history: list[dict[str, Any]], metrics: dict[str, Any]) -> None:
-        """Write the result, ``metrics.json`` last, and drop the checkpoint."""
+        """Write the result, ``metrics.json`` last, and tidy up."""
         write_atomically(self.weights, weights)
         write_atomically(self.history, dump_json(history))
         write_atomically(self.metrics, dump_json(metrics))
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Drop what a finished run no longer needs: the checkpoint, and temporary files that a kill left behind."""
         self.checkpoint.unlink(missing_ok=True)
+        for file in (self.config, self.weights, self.history, self.metrics, self.checkpoint):
+            for stale in self.path.glob(f".{file.name}.*.tmp"):
+                stale.unlink(missing_ok=True)
 
     def read_metrics(self) -> dict[str, Any]:
         """Return the result of a finished run."""

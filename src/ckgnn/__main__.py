@@ -1,0 +1,5 @@
+"""``python -m ckgnn``."""
+
+from ckgnn.cli import main
+
+main()

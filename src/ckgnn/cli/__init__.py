@@ -1,0 +1,72 @@
+"""The command line: parse, call, print.  No logic lives here, and nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+from ckgnn.cli import data, figures, headroom, runs, theory, train
+from ckgnn.cli.output import complain
+from ckgnn.errors import CkgnnError
+from ckgnn.version import __version__
+
+app = typer.Typer(
+    name="ckgnn",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Graph neural networks with composite kernels: train, check and look at CKGCN and CKGAT.\n\n"
+    "Example: `ckgnn train ckgcn --dataset debian-topics --control`",
+)
+app.add_typer(data.app, name="data")
+app.add_typer(figures.app, name="plot")
+app.command("train")(train.train)
+app.command("evaluate")(runs.evaluate)
+app.command("predict")(runs.predict)
+app.command("headroom")(headroom.headroom)
+app.command("theory")(theory.theory)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ckgnn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+UsageError: Any = typer.BadParameter.__base__  # of typer's own click, which it does not export under this name
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user's ends in one sentence and exit code 2, never in a traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except CkgnnError as e:
+        code = complain(str(e))
+    except UsageError as e:
+        code = _usage(e)
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code or 0)
+
+
+def _usage(e: Any) -> int:
+    """Say what was wrong with the words of a command; a bare group shows its help instead."""
+    if type(e).__name__ == "NoArgsIsHelpError":
+        e.show()
+        return 2
+    path = e.ctx.command_path if e.ctx is not None else "ckgnn"
+    return complain(f"{e.format_message()} See: {path} --help")
