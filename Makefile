@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 .PHONY: train test lint slow clean
 
 train: $(VENV)/installed
-	$(BIN)/ckgnn train ckgcn --dataset debian-topics --split public --control --compare gcn --out runs/first --resume
+	rm -rf runs/first
+	$(BIN)/ckgnn train ckgcn --dataset debian-topics --split public --control --compare gcn --out runs/first
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not slow and not network"

@@ -34,20 +34,28 @@ def features(graph: Graph, name: str, steps: int = 0) -> Features:
     return propagate(graph, x, steps) if steps else x
 
 
+def parse_form(name: str) -> tuple[str, int]:
+    """Return kind and rank (0 but for ``lsa``) of a form, or raise for a name that is none."""
+    kind, colon, rank = name.partition(":")
+    if kind == "lsa" and (not colon or (rank.isascii() and rank.isdecimal())):
+        return kind, int(rank) if colon else LSA_RANK
+    if kind not in NAMES or colon:
+        raise ConfigError(unknown("feature form", name, [*NAMES, "lsa:RANK"]))
+    return kind, 0
+
+
 def transform(x: Features, name: str) -> Features:
     """Return ``x`` under one of the named transformations."""
-    kind, _, rank = name.partition(":")
-    if kind == "raw" and not rank:
-        return x
-    if kind == "row" and not rank:
+    kind, rank = parse_form(name)
+    if kind == "row":
         return _scale_rows(x, np.asarray(abs(x).sum(axis=1)).reshape(-1))
-    if kind == "l2" and not rank:
+    if kind == "l2":
         return _scale_rows(x, _norms(x))
-    if kind == "tfidf" and not rank:
+    if kind == "tfidf":
         return _tfidf(x)
-    if kind == "lsa" and (not rank or rank.isdecimal()):
-        return _lsa(_tfidf(x), int(rank or LSA_RANK))
-    raise ConfigError(unknown("feature form", name, ["raw", "row", "l2", "tfidf", "lsa", "lsa:RANK"]))
+    if kind == "lsa":
+        return _lsa(_tfidf(x), rank)
+    return x
 
 
 def propagate(graph: Graph, x: Features, steps: int) -> Features:

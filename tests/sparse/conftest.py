@@ -1,4 +1,4 @@
-"""Settings for all tests of sparse products, and both implementations of the forward product."""
+"""Settings for all tests of sparse products, and every implementation of the products."""
 
 from collections.abc import Iterator
 
@@ -17,9 +17,10 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture(params=["mkl", "blocks"])
+@pytest.fixture(params=["fused", "mkl", "blocks"])
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Take torch's CSR product, or blocks so small that every case needs several."""
+    """Take the compiled path, torch's CSR product, or blocks so small that every case needs several."""
+    monkeypatch.setenv("CKGNN_SPARSE", "fused" if request.param == "fused" else "reference")
     if request.param == "mkl" and not reference.HAS_MKL:
         pytest.skip("torch was built without MKL")
     if request.param == "blocks":

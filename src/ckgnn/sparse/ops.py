@@ -1,11 +1,11 @@
-"""What the rest of the program calls; the choice of implementation is made here and nowhere else."""
+"""What the rest of the program calls: shapes are checked here, once."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from ckgnn.sparse import reference
+from ckgnn.sparse import autograd, reference
 from ckgnn.sparse.matrix import CSRMatrix
 from ckgnn.sparse.pattern import Pattern
 
@@ -18,7 +18,7 @@ def spmm(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
     fits = values.dim() in (1, 2) and h.dim() == values.dim() + 1 and values.shape[1:] == h.shape[1:-1]
     if not fits or values.shape[0] != pattern.nnz or h.shape[0] != pattern.shape[1]:
         raise ValueError(f"{pattern} does not fit values {tuple(values.shape)} and h {tuple(h.shape)}")
-    out: Tensor = reference.Spmm.apply(pattern, values, h)  # type: ignore[no-untyped-call]
+    out: Tensor = autograd.Spmm.apply(pattern, values, h)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -29,7 +29,7 @@ def squared_distance(pattern: Pattern, z: Tensor) -> Tensor:
     """
     if z.dim() != 2 or pattern.shape != (z.shape[0], z.shape[0]):
         raise ValueError(f"{pattern} does not fit codes {tuple(z.shape)}")
-    out: Tensor = reference.SquaredDistance.apply(pattern, z)  # type: ignore[no-untyped-call]
+    out: Tensor = autograd.SquaredDistance.apply(pattern, z)  # type: ignore[no-untyped-call]
     return out
 
 

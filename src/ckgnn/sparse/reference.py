@@ -1,19 +1,13 @@
 """Products on a sparse pattern in plain torch: the oracle, and the path for every device and dtype.
 
-None of these holds a buffer of entries x width.  Forward products go through torch's CSR product where it
-exists, else through blocks of entries; the gradient of the values,
-
-    dL/dv_e = <G_i, H_j>   for entry e = (i, j),
-
-is gathered block by block.  Gradients are written out because torch's own backward of a sparse product
-is dense.
+None of these holds a buffer of entries x width: they go through torch's CSR product where it exists, else through
+blocks of entries.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -67,50 +61,15 @@ def _blocks(pattern: Pattern, width: int) -> Iterator[slice]:
         yield slice(start, min(start + step, pattern.nnz))
 
 
-class Spmm(torch.autograd.Function):
-    """``(values, h) -> M h`` with gradients to both."""
+def squared_distance(pattern: Pattern, z: Tensor) -> Tensor:
+    """Return ``||z_i - z_j||^2`` for every entry (i, j).
 
-    @staticmethod
-    def forward(ctx: Any, pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
-        ctx.pattern = pattern
-        ctx.save_for_backward(values, h)
-        return matmul(pattern, values, h)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
-        (g,) = grads
-        values, h = ctx.saved_tensors
-        pattern: Pattern = ctx.pattern
-        to_values = sampled_product(pattern, g, h) if ctx.needs_input_grad[1] else None
-        to_h = matmul(pattern.t, pattern.transpose_values(values), g) if ctx.needs_input_grad[2] else None
-        return None, to_values, to_h
-
-
-class SquaredDistance(torch.autograd.Function):
-    """``z -> ||z_i - z_j||^2`` on every entry.
-
-    With S = G + G^T, the gradient is ``2 (diag(S 1) - S) z``: a graph Laplacian, so again a sparse product.
+    Shapes: ``z`` (n, q); out (nnz).
     """
-
-    @staticmethod
-    def forward(ctx: Any, pattern: Pattern, z: Tensor) -> Tensor:
-        ctx.pattern = pattern
-        ctx.save_for_backward(z)
-        out = z.new_empty(pattern.nnz)
-        for e in _blocks(pattern, z.shape[1]):
-            out[e] = (z[pattern.rows[e]] - z[pattern.cols[e]]).square().sum(-1)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
-        (g,) = grads
-        (z,) = ctx.saved_tensors
-        pattern: Pattern = ctx.pattern
-        z = z - z.mean(0)  # the distances do not see a shift; without it float32 cancels badly far from 0
-        g_t = pattern.transpose_values(g)
-        out = (row_sum(pattern, g) + row_sum(pattern.t, g_t)).unsqueeze(1) * z
-        out -= matmul(pattern, g, z) + matmul(pattern.t, g_t, z)
-        return None, 2 * out
+    out = z.new_empty(pattern.nnz)
+    for e in _blocks(pattern, z.shape[1]):
+        out[e] = (z[pattern.rows[e]] - z[pattern.cols[e]]).square().sum(-1)
+    return out
 
 
 def row_sum(pattern: Pattern, values: Tensor) -> Tensor:

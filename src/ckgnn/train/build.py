@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import torch
 
 from ckgnn.errors import ConfigError, unknown
@@ -12,18 +14,18 @@ from ckgnn.sparse import Adjacency, feature_tensor
 from ckgnn.train.config import Config
 from ckgnn.train.streams import stream
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
+DEVICES = ("auto", "cpu", "cuda", "cuda:NUMBER", "mps")
 
 
 def resolve_device(name: str) -> torch.device:
     """Return the device by name; ``auto`` takes an accelerator where there is one."""
-    kind = name.partition(":")[0]
-    if kind not in DEVICES:
+    match = re.fullmatch(r"(auto|cpu|mps|cuda)|(cuda):([0-9]+)", name)
+    if match is None:
         raise ConfigError(unknown("device", name, DEVICES))
-    has = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if kind == "auto":
-        return torch.device(next(d for d in ("cuda", "mps", "cpu") if has[d]))
-    if not has[kind]:
+    there = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
+    if name == "auto":
+        return torch.device(next(d for d in ("cuda", "mps", "cpu") if there[d]))
+    if int(match[3] or 0) >= there[match[1] or match[2]]:
         raise ConfigError(f"device {name!r} is not available on this machine; use --device auto or cpu")
     return torch.device(name)
 

@@ -6,6 +6,8 @@ defaults below  <  preset of the model  <  its table for the dataset  <  for the
 from __future__ import annotations
 
 import contextlib
+import math
+import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -14,14 +16,41 @@ from importlib import resources
 from typing import Any
 
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.features import parse_form
+from ckgnn.kernels import ACTIVATIONS
+from ckgnn.kernels.losses import SPREADS
+from ckgnn.kernels.mmd import ESTIMATORS
+from ckgnn.nn.branches import BRANCHES, COMBINE
+from ckgnn.train.rules import make_rule
 
-if typing.TYPE_CHECKING or __import__("sys").version_info >= (3, 11):
+if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
 MODELS = ("ckgcn", "ckgat", "gcn", "gat")
 KERNELS = ("learned", "one", "oracle")
+WORDS: dict[str, tuple[str, Iterable[str]]] = {  # key: what to call it, its values
+    "model": ("model", MODELS),
+    "kernel": ("kernel", KERNELS),
+    "kernel_loss": ("kernel_loss", ("mmd", "pairwise")),
+    "mmd": ("MMD estimator", ("auto", *ESTIMATORS)),
+    "loss_d": ("form of L_d", SPREADS),
+    "loss_d_pairs": ("loss_d_pairs", ("edges", "train")),
+    "activation": ("activation", ACTIVATIONS),
+    "encoder_activation": ("encoder_activation", ACTIVATIONS),
+    "combine": ("way to combine branches", COMBINE),
+    "output_merge": ("output_merge", ("sum", "mean")),
+    "decay": ("decay", ("first", "all")),
+}
+COUNTS = {  # key: least and largest value; the largest are far beyond sense and within what can be counted with
+    "hidden": (1, 65_536),
+    "layers": (1, 256),
+    "heads": (1, 1024),
+    "output_heads": (1, 1024),
+    "encoder_steps": (0, 1000),
+    "epochs": (1, 100_000_000),
+}
 
 
 @dataclass(frozen=True)
@@ -78,23 +107,33 @@ class Config:
     monitor_l2: bool = False  # add the decay term to the validation loss that the rule watches
 
     def __post_init__(self) -> None:
-        _one_of("model", self.model, MODELS)
-        _one_of("kernel", self.kernel, KERNELS)
-        _one_of("kernel_loss", self.kernel_loss, ("mmd", "pairwise"))
-        _one_of("loss_d_pairs", self.loss_d_pairs, ("edges", "train"))
-        _one_of("decay", self.decay, ("first", "all"))
-        for key in ("hidden", "layers", "heads", "output_heads", "epochs"):
-            if getattr(self, key) < 1:
-                raise ConfigError(f"{key} must be at least 1, not {getattr(self, key)}")
+        for key, (kind, valid) in WORDS.items():
+            _one_of(kind, getattr(self, key), valid)
+        for key, (least, most) in COUNTS.items():
+            _within(key, getattr(self, key), least, most)
         for key in ("input_dropout", "dropout", "attention_dropout"):
             if not 0 <= getattr(self, key) < 1:
                 raise ConfigError(f"{key} must be at least 0 and below 1, not {getattr(self, key)}")
         for key in ("weight_decay", "kernel_weight_decay"):
             if not 0 <= getattr(self, key) < float("inf"):
-                raise ConfigError(f"{key} must be at least 0, not {getattr(self, key)}")
+                raise ConfigError(f"{key} must be a number of at least 0, not {getattr(self, key)}")
+        for key in ("lambda_1", "lambda_2", "beta", "pair_lambda"):  # one below 0 turns its loss around
+            if not math.isfinite(getattr(self, key)):
+                raise ConfigError(f"{key} must be a finite number, not {getattr(self, key)}")
         for key in ("lr", "kernel_lr"):
             if not 0 < getattr(self, key) < float("inf"):
-                raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}")
+                raise ConfigError(f"{key} must be a number above 0, not {getattr(self, key)}")
+        if not self.encoder:
+            raise ConfigError("encoder must name at least one width, as in encoder=64,16")
+        for width in self.encoder:
+            _within("every width of encoder", width, 1, COUNTS["hidden"][1])
+        for branch in self.branches:
+            _one_of("branch", branch, BRANCHES)
+        if not self.branches or len(set(self.branches)) != len(self.branches):
+            raise ConfigError(f"branches must be one or more different ones of k, a, i, not {','.join(self.branches)!r}")
+        for form in (self.input, self.encoder_input):
+            parse_form(form)
+        make_rule(self.stop, self.epochs)
 
     @property
     def has_kernel(self) -> bool:
@@ -169,7 +208,8 @@ def _coerce(key: str, value: Any, kind: Any) -> Any:
     """Return ``value`` (from JSON, TOML or a command line) as the type of its field."""
     if typing.get_origin(kind) is tuple:
         inner = typing.get_args(kind)[0]
-        items = value.strip("()[] ").split(",") if isinstance(value, str) else value
+        text = value.strip("()[] ") if isinstance(value, str) else None
+        items = value if text is None else text.split(",") if text else ()
         if not isinstance(items, (list, tuple)):
             raise ConfigError(f"{key} must be a list, not {value!r}")
         return tuple(_coerce(key, v.strip() if isinstance(v, str) else v, inner) for v in items)
@@ -189,6 +229,13 @@ def _coerce(key: str, value: Any, kind: Any) -> Any:
                 return number
     article = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[kind]
     raise ConfigError(f"{key} must be {article}, not {value!r}")
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if value < least:
+        raise ConfigError(f"{what} must be at least {least}, not {value}")
+    if value > most:
+        raise ConfigError(f"{what} must be at most {most:,}, not {value:,}")
 
 
 def _one_of(key: str, value: str, valid: Iterable[str]) -> None:

@@ -1,0 +1,178 @@
+"""Write every number of README.md and docs/results.md from the recorded runs.
+
+    python scripts/results_page.py            # rewrite both
+    python scripts/results_page.py --check    # fail if they are not what the ledgers say
+
+Numbers typed by hand are a defect; a test runs the check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- results:begin (made by scripts/results_page.py) -->", "<!-- results:end -->"
+DATASETS = ("debian-topics", "cora", "citeseer", "pubmed")
+PAPER = {  # Table 1 of the paper
+    "gcn": {"cora": "81.5", "citeseer": "70.3", "pubmed": "79.0"},
+    "gat": {"cora": "83.0", "citeseer": "72.5", "pubmed": "79.0"},
+    "ckgcn": {"cora": "83.6", "citeseer": "72.1", "pubmed": "80.3"},
+    "ckgat": {"cora": "84.4", "citeseer": "74.0", "pubmed": "80.2"},
+}
+Record = dict[str, Any]
+Cell = tuple[str, str, str, bool]  # model, dataset, split, K = 1 twin
+
+
+def read(pattern: str) -> list[Record]:
+    """Return the records of all ledgers whose name fits."""
+    lines = [line for path in sorted((ROOT / "results").glob(pattern)) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in lines]
+
+
+def by_cell(records: list[Record]) -> dict[Cell, dict[int, Record]]:
+    """Group the metrics by cell and seed."""
+    out: dict[Cell, dict[int, Record]] = defaultdict(dict)
+    for r in records:
+        cell = (r["model"], r["dataset"], r["split"], r["settings"].get("kernel") == "one")
+        out[cell][r["seed"]] = r["metrics"]
+    return out
+
+
+def spread(values: list[float], sign: str = "", digits: int = 1) -> str:
+    """Return mean ± standard deviation (n - 1)."""
+    if not values:
+        return "–"
+    mean = f"{statistics.fmean(values):{sign}.{digits}f}"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def summary(cells: dict[Cell, dict[int, Record]], dataset: str, split: str) -> list[list[str]]:
+    """Return one row per model: validation, test, the paper's number, kernel gain, edge AUC, n."""
+    rows = []
+    for model in ("gcn", "gat", "ckgcn", "ckgat"):
+        runs = cells.get((model, dataset, split, False), {})
+        if not runs:
+            continue
+        twins = cells.get((model, dataset, split, True), {})
+        paired = sorted(runs.keys() & twins.keys())
+        gains = [100 * (runs[s]["test_accuracy"] - twins[s]["test_accuracy"]) for s in paired]
+        kernels = [m["kernel"] for m in runs.values() if m["kernel"]]
+        rows.append(
+            [
+                model.upper(),
+                spread([100 * m["val_accuracy"] for m in runs.values()]),
+                spread([100 * m["test_accuracy"] for m in runs.values()]),
+                PAPER[model].get(dataset, "–") if split == "public" else "–",
+                spread([100 * m["test_accuracy"] for m in twins.values()]),
+                spread(gains, "+"),
+                spread([k["mean_inside"] for k in kernels], digits=2),
+                spread([k["mean_across"] for k in kernels], digits=2),
+                spread([k["edge_auc"] for k in kernels], digits=2),
+                str(len(runs)),
+            ]
+        )
+    return rows
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    lines = ["| " + " | ".join(columns) + " |", "| --- |" + " ---: |" * (len(columns) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
+
+
+def readme_block(cells: dict[Cell, dict[int, Record]]) -> str:
+    """Return the short table of the README: test accuracy on the public splits, ours beside the paper's."""
+    rows = []
+    for dataset in DATASETS:
+        for row in summary(cells, dataset, "public"):
+            name, _, test, paper, twin, gain, _, _, auc, n = row
+            rows.append([f"{dataset} · {name}", test, paper, twin, gain, auc, n])
+    return table(["graph · model", "test", "paper", "K = 1 twin", "kernel gain", "edge AUC", "n"], rows)
+
+
+def results_page(cells: dict[Cell, dict[int, Record]]) -> str:
+    """Return docs/results.md."""
+    parts = [
+        "# Results\n\nMade by `scripts/results_page.py` from the ledgers in `results/`; do not edit.\n\n"
+        "Accuracy in per cent, mean ± standard deviation over the seeds; every seed of the declared range is counted. "
+        "*K = 1 twin*: the same model, settings and seeds with the kernel switched off. *Kernel gain*: paired "
+        "difference to it on the test nodes. *k inside / across* and *edge AUC* describe the trained kernel over all "
+        "edges; nothing was chosen by them. GCN and GAT run with the settings and stopping rules of their authors, "
+        "CKGCN and CKGAT with their presets and the common rule (lowest validation loss, patience 100)."
+    ]
+    columns = [
+        "model",
+        "validation",
+        "test",
+        "paper",
+        "K = 1 twin",
+        "kernel gain",
+        "k inside",
+        "k across",
+        "edge AUC",
+        "n",
+    ]
+    parts += [
+        f"## {dataset}, split `{split}`\n\n{table(columns, rows)}"
+        for split in ("public", "supervised")
+        for dataset in DATASETS
+        if (rows := summary(cells, dataset, split))
+    ]
+    parts.append("## How the presets were chosen\n\n" + preset_section())
+    return "\n\n".join(parts) + "\n"
+
+
+def preset_section() -> str:
+    """Return the validation grid and its means."""
+    groups: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for r in read("presets*.jsonl"):
+        settings = ", ".join(f"{k} = {v}" for k, v in r["settings"].items())
+        groups[settings, r["dataset"]].append(100 * r["metrics"]["val_accuracy"])
+    names = list(dict.fromkeys(s for s, _ in groups))
+    datasets = [d for d in DATASETS if any(d == x for _, x in groups)]
+    n = max((len(v) for v in groups.values()), default=0)
+    rows = [[s, *(spread(groups.get((s, d), [])) for d in datasets)] for s in names]
+    return (
+        f"Validation accuracy of CKGCN on the public splits, {n} seeds that are not used elsewhere, over the settings "
+        "of `results/presets.toml`. The best mean of each column became the preset; CKGAT took over its kernel "
+        "settings. PubMed was not searched.\n\n" + table(["setting", *datasets], rows)
+    )
+
+
+def rendered() -> dict[Path, str]:
+    """Return what the files should hold."""
+    cells = by_cell(read("end-to-end*.jsonl"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    block = f"{BEGIN}\n{readme_block(cells)}\n{END}"
+    return {
+        ROOT / "README.md": before + block + after,
+        ROOT / "docs" / "results.md": results_page(cells),
+    }
+
+
+def main() -> int:
+    """Write or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    stale = [p for p, text in rendered().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+    if args.check:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not what the ledgers say; run scripts/results_page.py", file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in rendered().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
