@@ -6,21 +6,8 @@ import pytest
 import torch
 
 from ckgnn.sparse import Pattern
+from ckgnn.sparse.pattern import index_type
 from tests.sparse.cases import CASES
-
-
-class Huge:
-    """Stands for an index tensor too long to allocate."""
-
-    def __init__(self, count: int) -> None:
-        self.count, self.cast_to = count, None
-
-    def numel(self) -> int:
-        return self.count
-
-    def to(self, dtype: torch.dtype) -> Huge:
-        self.cast_to = dtype
-        return self
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -82,9 +69,7 @@ def test_indices_are_int32_where_the_counts_allow_it(given: torch.dtype) -> None
     ],
 )
 def test_indices_are_int64_from_two_to_the_31(shape: tuple[int, int], count: int, dtype: torch.dtype) -> None:
-    indptr, indices = Huge(6), Huge(count)
-    Pattern(indptr, indices, shape)  # type: ignore[arg-type]
-    assert indptr.cast_to == indices.cast_to == dtype
+    assert index_type(shape, count) == dtype
 
 
 @pytest.mark.parametrize("name", ["random symmetric", "wide rectangular"])
@@ -104,3 +89,20 @@ def test_to_the_same_device_is_the_same_object() -> None:
 def test_repr_tells_shape_entries_and_symmetry() -> None:
     assert repr(CASES["one node symmetric"].pattern()) == "Pattern(symmetric 1 x 1, nnz=1, cpu)"
     assert repr(CASES["no entries"].pattern()) == "Pattern(6 x 6, nnz=0, cpu)"
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "says"),
+    [
+        ([0, 1], [0], "do not fit shape"),
+        ([0, 1, 1], [[0]], "do not fit shape"),
+        ([1, 1, 1], [0], "rise from 0"),
+        ([0, 2, 1], [0], "rise from 0"),
+        ([0, 1, 2], [0], "rise from 0"),
+        ([0, 1, 1], [3], "column 3 lies outside a matrix with 3 columns"),
+        ([0, 1, 1], [-1], "column -1"),
+    ],
+)
+def test_indices_that_would_read_outside_are_refused(indptr: list[int], indices: list[int], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Pattern(torch.tensor(indptr), torch.tensor(indices), (2, 3))

@@ -20,9 +20,11 @@ class Pattern:
     """
 
     def __init__(self, indptr: Tensor, indices: Tensor, shape: tuple[int, int], *, symmetric: bool = False) -> None:
-        small = max(*shape, indices.numel()) < 2**31
-        self.indptr = indptr.to(torch.int32 if small else torch.int64)
-        self.indices = indices.to(torch.int32 if small else torch.int64)
+        if indices.device.type != "meta":
+            _check(indptr, indices, shape)
+        dtype = index_type(shape, indices.numel())
+        self.indptr = indptr.to(dtype)
+        self.indices = indices.to(dtype)
         self.shape = shape
         self.symmetric = symmetric
 
@@ -72,3 +74,19 @@ class Pattern:
     def __repr__(self) -> str:
         kind = "symmetric " if self.symmetric else ""
         return f"Pattern({kind}{self.shape[0]} x {self.shape[1]}, nnz={self.nnz}, {self.indptr.device})"
+
+
+def index_type(shape: tuple[int, int], nnz: int) -> torch.dtype:
+    """Return int32 where every index and count fits: half the memory traffic of int64."""
+    return torch.int32 if max(*shape, nnz) < 2**31 else torch.int64
+
+
+def _check(indptr: Tensor, indices: Tensor, shape: tuple[int, int]) -> None:
+    """Refuse what would make compiled code read outside an array."""
+    if indptr.shape != (shape[0] + 1,) or indices.dim() != 1:
+        raise ValueError(f"indptr {tuple(indptr.shape)} and indices {tuple(indices.shape)} do not fit shape {shape}")
+    if int(indptr[0]) != 0 or int(indptr[-1]) != indices.numel() or bool((indptr.diff() < 0).any()):
+        raise ValueError(f"indptr must rise from 0 to the number of entries, {indices.numel()}")
+    if indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= shape[1]):
+        bad = indices.min() if int(indices.min()) < 0 else indices.max()
+        raise ValueError(f"column {int(bad)} lies outside a matrix with {shape[1]} columns")

@@ -124,13 +124,14 @@ class Config:
             if not 0 < getattr(self, key) < float("inf"):
                 raise ConfigError(f"{key} must be a number above 0, not {getattr(self, key)}")
         if not self.encoder:
-            raise ConfigError("encoder must name at least one width, as in encoder=64,16")
+            raise ConfigError("encoder must be one or more widths, as in encoder=64,16")
         for width in self.encoder:
             _within("every width of encoder", width, 1, COUNTS["hidden"][1])
         for branch in self.branches:
             _one_of("branch", branch, BRANCHES)
         if not self.branches or len(set(self.branches)) != len(self.branches):
-            raise ConfigError(f"branches must be one or more different ones of k, a, i, not {','.join(self.branches)!r}")
+            given = ",".join(self.branches)
+            raise ConfigError(f"branches must be one or more different ones of k, a, i, not {given!r}")
         for form in (self.input, self.encoder_input):
             parse_form(form)
         make_rule(self.stop, self.epochs)

@@ -148,10 +148,9 @@ def run(
 
 def open_run(path: Path | str, *, data_dir: str | None = None, device: str = "auto") -> Trained:
     """Return a finished run from its directory, its dataset loaded by name."""
-    directory = RunDir(path)
-    directory.read_metrics()
-    dataset = load(directory.request().dataset, data_dir=data_dir)
-    return restore(directory, dataset, device=resolve_device(device))
+    where, directory = resolve_device(device), RunDir(path)
+    directory.read_history()  # whatever is wrong with the run shows before its dataset is fetched
+    return restore(directory, load(directory.request().dataset, data_dir=data_dir), device=where)
 
 
 def restore(directory: RunDir, dataset: Dataset, *, device: torch.device | str = "cpu") -> Trained:

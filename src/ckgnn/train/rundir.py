@@ -26,6 +26,7 @@ from ckgnn.files import dump_json, write_atomically
 from ckgnn.train.config import Config
 
 FORMAT = 1
+RESULT = ("weights_sha256", "model", "epochs", "best_epoch", "val_loss", "val_accuracy", "test_accuracy", "kernel")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,11 @@ class RunDir:
         """Refuse a directory that is not free, nor this run's own to resume; touch nothing."""
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; --out must name a directory")
-        if self.config.exists():
+        if not self.config.exists():
+            for file in (self.weights, self.history, self.metrics, self.checkpoint):
+                if file.exists():
+                    raise RunError(f"{self.path} holds {file.name} but no config.json; choose another --out")
+        else:
             if not resume:
                 what = "a finished run" if self.finished else "an unfinished run (go on with --resume)"
                 raise RunError(f"{self.path} already holds {what}; choose another --out")
@@ -105,7 +110,9 @@ class RunDir:
             raise RunError(f"{self.path} is not a run directory: it has no config.json")
         raw = self._json(self.config)
         version = raw.get("format") if isinstance(raw, dict) else None
-        if isinstance(version, int) and version > FORMAT:
+        if type(version) is not int or version < 1:
+            raise RunError(f"{self.config} is damaged: it names no format")
+        if version > FORMAT:
             raise RunError(
                 f"{self.path} was written by a newer ckgnn (format {version}, this one reads up to {FORMAT}); upgrade"
             )
@@ -137,21 +144,35 @@ class RunDir:
                 stale.unlink(missing_ok=True)
 
     def read_metrics(self) -> dict[str, Any]:
-        """Return the result of a finished run."""
-        self.request()
+        """Return the result of a finished run, checked against ``config.json``."""
+        wanted = self.request().to_json()
         if not self.finished:
             raise RunError(f"{self.path} holds an unfinished run; finish it with: ckgnn train ... --resume")
         metrics = self._json(self.metrics)
-        if not isinstance(metrics, dict) or "weights_sha256" not in metrics:
-            raise RunError(f"{self.metrics} is damaged: it names no weights_sha256")
+        if not isinstance(metrics, dict):
+            raise RunError(f"{self.metrics} is damaged: it is not a record")
+        for key in RESULT:
+            if key not in metrics:
+                raise RunError(f"{self.metrics} is damaged: it names no {key}")
+        for key, value in wanted.items():
+            if key != "format" and metrics.get(key) != value:
+                raise RunError(
+                    f"{self.metrics} is damaged or from another run: its {key} is not that of {self.config.name}"
+                )
         return metrics
 
     def read_history(self) -> list[dict[str, Any]]:
-        """Return one row per epoch."""
-        self.read_metrics()
+        """Return one row per epoch, checked against ``metrics.json``."""
+        metrics = self.read_metrics()
         rows = self._json(self.history)
-        if not isinstance(rows, list):
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise RunError(f"{self.history} is damaged: it is not a list of rows")
+        best = metrics["best_epoch"]
+        fits = len(rows) == metrics["epochs"] and type(best) is int and 0 <= best < len(rows)
+        if not fits or rows[best].get("val_loss") != metrics["val_loss"]:
+            raise RunError(
+                f"{self.history} is damaged or from another run: its epochs are not those of {self.metrics.name}"
+            )
         return rows
 
     def read_weights(self) -> dict[str, Tensor]:
