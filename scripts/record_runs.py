@@ -18,7 +18,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Cell = dict[str, Any]
 
@@ -69,6 +72,8 @@ def done(ledger: Path) -> set[str]:
 
 def main() -> None:
     """Run what is missing."""
+    from ckgnn.files import finite
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spec", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -81,7 +86,7 @@ def main() -> None:
         futures = {pool.submit(train_cell, c): c for c in todo}
         for count, future in enumerate(as_completed(futures), 1):
             record = future.result()
-            f.write(json.dumps(record) + "\n")
+            f.write(json.dumps(finite(record), allow_nan=False) + "\n")
             f.flush()
             m = record["metrics"]
             print(

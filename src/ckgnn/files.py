@@ -30,14 +30,15 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 def dump_json(value: Any) -> str:
     """Return indented JSON; numbers that are not finite become ``null``, which every reader understands."""
-    return json.dumps(_finite(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(finite(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return JSON values with every number that is not finite put to ``None``."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: finite(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     return value

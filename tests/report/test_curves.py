@@ -19,13 +19,14 @@ def line(ax: Axes, label: str) -> tuple[list[float], list[float]]:
     return np.asarray(found.get_xdata()).tolist(), np.asarray(found.get_ydata()).tolist()
 
 
-def test_a_kernel_model_has_three_panels_with_its_numbers() -> None:
+def test_a_kernel_model_has_four_panels_with_its_numbers() -> None:
     keys = ("train_loss", "val_loss", "train_accuracy", "val_accuracy", "k_inside", "k_across")
     figure = training_curves(rows(4, *keys), best_epoch=3, title="run")
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["Loss", "Accuracy", "Mean k on edges"]
+    names = ["Training objective", "Validation loss", "Accuracy", "Mean k, training edges"]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == names
     assert all(ax.get_title(loc="right") == "best: epoch 3" for ax in figure.axes)
-    assert line(figure.axes[0], "validation") == ([1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0])
-    assert line(figure.axes[2], "inside a class")[1] == [0.25, 0.5, 0.75, 1.0]
+    assert line(figure.axes[1], "validation") == ([1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0])
+    assert line(figure.axes[3], "inside a class")[1] == [0.25, 0.5, 0.75, 1.0]
     assert figure.get_suptitle() == "run"
 
 

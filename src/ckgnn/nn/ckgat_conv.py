@@ -105,7 +105,7 @@ class CKGATConv(nn.Module):
         """Apply the layer; ``generator`` feeds the attention dropout."""
         adjacency = as_adjacency(edges, x, edge_weight)
         k = on_edges(adjacency, z, k)
-        h = matmul(x, self.weight).view(-1, self.heads, self.out_channels)
+        h = self.project(x)
         t = self.attention(adjacency, h)
         keep = dropout(torch.ones_like(t), self.attention_dropout, generator, training=self.training)
         out: Tensor = self.branches(
@@ -118,6 +118,10 @@ class CKGATConv(nn.Module):
         if self.heads_merge == "mean":
             out = out / self.heads
         return out if self.bias is None else out + self.bias
+
+    def project(self, x: Tensor | CSRMatrix) -> Tensor:
+        """Return ``x W`` for every head (n, M, w)."""
+        return matmul(x, self.weight).view(-1, self.heads, self.out_channels)
 
     def attention(self, adjacency: Adjacency, h: Tensor) -> Tensor:
         """Return the coefficients T of every head.
@@ -138,6 +142,11 @@ class CKGATConv(nn.Module):
             return values
         total = row_sum(adjacency.pattern, values)  # positive: the node itself has k = 1
         return values / total[adjacency.pattern.rows]
+
+    def aggregation(self, x: Tensor | CSRMatrix, adjacency: Adjacency, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the weights this layer aggregates with: T without, K (.) T with the kernel, mean over heads."""
+        t = self.attention(adjacency, self.project(x))
+        return t.mean(1), self.k_hat(adjacency, k, t).mean(1)
 
     def __repr__(self) -> str:
         return f"CKGATConv({self.in_channels}, {self.out_channels}, heads={self.heads}, {self.branches!r})"

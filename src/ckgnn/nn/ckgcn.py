@@ -23,8 +23,8 @@ class CKGCN(CompositeNet):
         kernel_channels: width of the encoder's input; that of the features unless given.
         encoder: widths of the encoder's layers, the last the latent dimension; ``None`` for no kernel.
         hidden, layers: width of W in hidden layers, number of layers.
-        branches, combine, renormalize, bias: see :class:`~ckgnn.nn.CKGCNConv`; ``combine="mix"`` holds for all
-            layers, otherwise hidden layers concatenate and the last sums.
+        branches, combine, renormalize, bias: see :class:`~ckgnn.nn.CKGCNConv`; ``combine`` holds for
+            hidden layers, and for the last unless it is ``"concat"``, which there is a sum.
         kernel_per_layer: give every hidden layer a kernel on its own input.
         encoder_activation, learn_bandwidth: see :class:`~ckgnn.kernels.LearnedKernel`.
         activation, input_dropout, dropout: between layers.

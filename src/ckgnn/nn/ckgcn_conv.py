@@ -95,6 +95,10 @@ class CKGCNConv(nn.Module):
         """Return the values of K-hat."""
         return adjacency.normalize(k * adjacency.a_tilde) if self.renormalize else k * adjacency.a_hat
 
+    def aggregation(self, x: Tensor | CSRMatrix, adjacency: Adjacency, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the weights this layer aggregates with: A-hat without, K-hat with the kernel."""
+        return adjacency.a_hat, self.k_hat(adjacency, k)
+
     def __repr__(self) -> str:
         return f"CKGCNConv({self.in_channels}, {self.out_channels}, {self.branches!r})"
 

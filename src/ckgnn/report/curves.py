@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from ckgnn.errors import RunError
 from ckgnn.report.style import BLUE, GREEN, GREY, ORANGE, PINK, new_figure, plain, styled
 
-PANELS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("Loss", (("train_loss", "training", BLUE), ("val_loss", "validation", ORANGE))),
+Panels = tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
+TRAINING, VALIDATION = ("train_loss", "training", BLUE), ("val_loss", "validation", ORANGE)
+LOSS: Panels = (("Loss", (TRAINING, VALIDATION)),)
+OBJECTIVE: Panels = (("Training objective", (TRAINING,)), ("Validation loss", (VALIDATION,)))
+PANELS: Panels = (
     ("Accuracy", (("train_accuracy", "training", BLUE), ("val_accuracy", "validation", ORANGE))),
-    ("Mean k on edges", (("k_inside", "inside a class", GREEN), ("k_across", "across classes", PINK))),
+    ("Mean k, training edges", (("k_inside", "inside a class", GREEN), ("k_across", "across classes", PINK))),
 )
 
 
@@ -27,18 +30,20 @@ def training_curves(history: Sequence[Mapping[str, Any]], *, best_epoch: int | N
 
     Rows of ``history`` hold ``epoch`` and any of ``train_loss``, ``val_loss``, ``train_accuracy``, ``val_accuracy``
     (0 to 1), ``k_inside``, ``k_across``; a value that is missing or None leaves a gap.  ``best_epoch`` is marked.
+    With a learned kernel the training loss holds the kernel's losses besides and has a panel, and a scale, of its own.
     """
     if not history:
         raise RunError("the history has no epochs: there is nothing to draw")
     epoch = np.array([row.get("epoch", i) for i, row in enumerate(history)], dtype=np.float64)
     panels = []
-    for name, lines in PANELS:
+    learned = any("k_inside" in row or "k_across" in row for row in history)
+    for name, lines in (OBJECTIVE if learned else LOSS) + PANELS:
         drawn = [(key, label, colour, _column(history, key)) for key, label, colour in lines]
         if drawn := [line for line in drawn if np.isfinite(line[3]).any()]:
             panels.append((name, drawn))
     if not panels:
         raise RunError("the history holds no losses, accuracies or kernel values: there is nothing to draw")
-    figure = new_figure(3.5 * len(panels) + 0.3, 3.1, title)
+    figure = new_figure((3.5 if len(panels) < 4 else 3.0) * len(panels) + 0.3, 3.1, title)
     for ax, (name, drawn) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _curves(ax, name, epoch, drawn)
         if best_epoch is not None:
@@ -65,7 +70,7 @@ def _curves(
     if name == "Accuracy":
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_ylim(0, 1.02)
-    elif name != "Loss":
+    elif name.startswith("Mean k"):
         ax.set_ylim(0, 1.02)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6)
 

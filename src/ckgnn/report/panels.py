@@ -61,10 +61,17 @@ def pixel_sums(matrix: sp.csr_array, position: NDArray[np.int64], pixels: int) -
 
 @styled
 def kernel_panels(
-    a_hat: sp.csr_array, k_hat: sp.csr_array, y: ArrayLike, classes: Sequence[str], title: str = ""
+    a_hat: sp.csr_array,
+    k_hat: sp.csr_array,
+    y: ArrayLike,
+    classes: Sequence[str],
+    title: str = "",
+    *,
+    symbols: tuple[str, str] = (r"\hat{A}", r"\hat{K}"),
 ) -> Figure:
     """Draw K-hat, A-hat and |K-hat - A-hat| side by side, nodes ordered by class.
 
+    ``symbols`` are what the two are called, in TeX: an attention model has T and K (.) T in their place.
     Up to 60 nodes every entry is a cell; beyond, a pixel shows the sum of its entries.
 
     Shapes: ``a_hat``, ``k_hat`` (n, n) sparse; ``y`` (n), -1 where unknown.
@@ -79,9 +86,9 @@ def kernel_panels(
     blue, orange = _on_white("viridis_r", 0.08), _on_white("inferno_r", 0.12)
     figure = new_figure(3 * SIDE + 2.6, SIDE + 1.1, title)
     axes = figure.subplots(1, 3)
-    _panel(axes[0], k, order, r"$\hat{K} = K \odot \hat{A}$", blue, top)
-    shared = _panel(axes[1], a, order, r"$\hat{A}$", blue, top)
-    apart = _panel(axes[2], gap, order, r"$|\hat{K} - \hat{A}|$", orange, gap_top)
+    _panel(axes[0], k, order, f"${symbols[1]}$", blue, top)
+    shared = _panel(axes[1], a, order, f"${symbols[0]}$", blue, top)
+    apart = _panel(axes[2], gap, order, f"$|{symbols[1]} - {symbols[0]}|$", orange, gap_top)
     _name_classes(axes[0], order)
     unit = "entry" if pixels == n else "sum of entries in a pixel"
     _colour_bar(axes[1], shared, unit, cut=max(k.max(), a.max()) > top)

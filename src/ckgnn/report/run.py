@@ -14,6 +14,7 @@ from ckgnn.report.panels import kernel_panels
 if TYPE_CHECKING:
     from ckgnn.train import Trained
 
+SYMBOLS = {"gcn": (r"\hat{A}", r"\hat{K}"), "gat": (r"\bar{T}", r"K \odot \bar{T}")}  # T: mean over heads
 FIGURES = ("kernel", "histograms", "curves")
 
 
@@ -24,9 +25,10 @@ def run_figures(trained: Trained, only: Sequence[str] = FIGURES) -> dict[str, Fi
     k = trained.edge_kernel()
     out: dict[str, Figure] = {}
     if "kernel" in only:
-        k_hat = a.a_hat if k is None else k * a.a_hat
+        plain, composite = (a.to_scipy(v) for v in trained.aggregation())
         shown = title if k is not None else f"{title} (K = 1)"
-        out["kernel"] = kernel_panels(a.to_scipy(a.a_hat), a.to_scipy(k_hat), graph.y, graph.classes, shown)
+        symbols = SYMBOLS["gat" if "gat" in m["model"] else "gcn"]
+        out["kernel"] = kernel_panels(plain, composite, graph.y, graph.classes, shown, symbols=symbols)
     if "histograms" in only and k is not None:
         inside, across = trained.kernel_by_class()
         out["histograms"] = kernel_histograms(inside, across, title)

@@ -86,7 +86,7 @@ class Config:
 
     # the losses
     lambda_1: float = 1.0
-    lambda_2: float = 0.0
+    lambda_2: float = 0.1
     beta: float = 1.0
     kernel_loss: str = "mmd"  # or pairwise, the paper's eq. original_kernel_loss
     pair_lambda: float = 1.0

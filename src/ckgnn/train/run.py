@@ -1,4 +1,7 @@
-"""One run from dataset to result: build, train, freeze, and only then look at the test labels."""
+"""One run from dataset to result: build, train, freeze, and only then look at the test labels.
+
+The one exception says so: the oracle kernel of ``headroom`` is made of all labels, and what it trains is a ceiling.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,17 @@ class Trained:
         gamma = torch.as_tensor(self.model.kernel_modules()[0].gamma)
         return (codes[0] * gamma.sqrt()).double().cpu().numpy()
 
+    @torch.no_grad()
+    def aggregation(self) -> tuple[Tensor, Tensor]:
+        """Return the first layer's weights on the entries of the adjacency, without and with the kernel."""
+        k = self.edge_kernel()
+        adjacency = self.inputs.adjacency
+        return next(self.model.layers()).aggregation(
+            self.inputs.x, adjacency, torch.ones_like(adjacency.a_hat) if k is None else k
+        )
+
     def kernel_by_class(self) -> tuple[Array, Array]:
-        """Return k over all edges with known labels: those inside a class, and those across.
+        """Return k over all edges with known labels, each edge once: those inside a class, and those across.
 
         This looks at all labels; it describes a finished run and chooses nothing.
         """
@@ -81,6 +93,7 @@ class Trained:
         if k is None:
             return np.empty(0), np.empty(0)
         p, links = self.inputs.adjacency.pattern, self.inputs.adjacency.links
+        links = links[p.rows[links] < p.cols[links]]
         a, b = (self.graph.y[t[links].cpu().numpy()] for t in (p.rows, p.cols))
         values, known = k[links].double().cpu().numpy(), (a >= 0) & (b >= 0)
         return values[known & (a == b)], values[known & (a != b)]
@@ -173,7 +186,10 @@ def restore(directory: RunDir, dataset: Dataset, *, device: torch.device | str =
 
 
 def score(trained: Trained) -> dict[str, float | None]:
-    """Return accuracy on train, validation and test of frozen weights: the one place where test labels are read."""
+    """Return accuracy on train, validation and test of frozen weights.
+
+    Test labels are read here and, for its description, in :func:`kernel_report`: both after training.
+    """
     predicted = trained.probabilities().argmax(1)
     parts = {"train": trained.split.train, "val": trained.split.val, "test": trained.split.test}
     y = trained.graph.y

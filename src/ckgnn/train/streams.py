@@ -23,6 +23,8 @@ def stream(seed: int, purpose: str, device: torch.device | str = "cpu") -> torch
     Streams of different purposes do not depend on each other, so that a twin without a kernel draws the same
     weights and the same dropout masks as the model with one.
     """
+    if purpose not in PURPOSES:
+        raise ValueError(f"no stream of random numbers is called {purpose!r}")
     check_seed(seed)
     digest = hashlib.sha256(f"ckgnn:{seed}:{purpose}".encode()).digest()
     return torch.Generator(device=device).manual_seed(int.from_bytes(digest[:8], "little") >> 1)
