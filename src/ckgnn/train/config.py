@@ -44,7 +44,7 @@ WORDS: dict[str, tuple[str, Iterable[str]]] = {  # key: what to call it, its val
     "decay": ("decay", ("first", "all")),
 }
 COUNTS = {  # key: least and largest value; the largest are far beyond sense and within what can be counted with
-    "hidden": (1, 65_536),
+    "hidden": (1, 16_384),
     "layers": (1, 256),
     "heads": (1, 1024),
     "output_heads": (1, 1024),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ckgnn.data import Dataset
+from ckgnn.errors import SplitError
 from ckgnn.split import Split
 from ckgnn.train.config import Config
 from ckgnn.train.run import run
@@ -29,6 +30,8 @@ def headroom(
 
     The oracle's kernel reads the label of every node: its accuracy is a ceiling, never a result.
     """
+    if len(split.test) == 0:
+        raise SplitError(f"split {split.name!r} has no test nodes, so there is nothing to measure what can be won on")
     rows = []
     control: list[float] = []
     for arm, kernel in ARMS.items():

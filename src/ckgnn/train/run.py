@@ -123,7 +123,7 @@ def run(
     if directory is not None:
         directory.check(request, resume=resume)
         if directory.finished:
-            trained = restore(directory, dataset, device=device)
+            trained = restore(directory, dataset, split, device=device)
             directory.tidy()
             return trained
     inputs = build_inputs(graph, config, device)
@@ -166,11 +166,13 @@ def open_run(path: Path | str, *, data_dir: str | None = None, device: str = "au
     return restore(directory, load(directory.request().dataset, data_dir=data_dir), device=where)
 
 
-def restore(directory: RunDir, dataset: Dataset, *, device: torch.device | str = "cpu") -> Trained:
-    """Return a finished run as it was trained; its graph and split must be the very same."""
+def restore(
+    directory: RunDir, dataset: Dataset, split: Split | None = None, *, device: torch.device | str = "cpu"
+) -> Trained:
+    """Return a finished run as it was trained; its graph and split (by name unless given) must be the very same."""
     request, metrics = directory.request(), directory.read_metrics()
     graph, config = dataset.graph, request.config
-    split = dataset.split(request.split)
+    split = split or dataset.split(request.split)
     if graph.sha256 != request.graph_sha256:
         raise RunError(f"dataset {request.dataset!r} is not the graph that {directory.path} was trained on")
     if split.sha256 != request.split_sha256:
