@@ -22,7 +22,7 @@ def line(ax: Axes, label: str) -> tuple[list[float], list[float]]:
 def test_a_kernel_model_has_four_panels_with_its_numbers() -> None:
     keys = ("train_loss", "val_loss", "train_accuracy", "val_accuracy", "k_inside", "k_across")
     figure = training_curves(rows(4, *keys), best_epoch=3, title="run")
-    names = ["Training objective", "Validation loss", "Accuracy", "Mean k, training edges"]
+    names = ["Training objective", "Validation loss", "Accuracy", "k on training edges"]
     assert [ax.get_title(loc="left") for ax in figure.axes] == names
     assert all(ax.get_title(loc="right") == "best: epoch 3" for ax in figure.axes)
     assert line(figure.axes[1], "validation") == ([1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0])

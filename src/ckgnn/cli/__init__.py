@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 from typing import Any
 
 import typer
 
 from ckgnn.cli import data, figures, headroom, runs, theory, train
-from ckgnn.cli.output import complain
+from ckgnn.cli.output import complain, warn
 from ckgnn.errors import CkgnnError
 from ckgnn.version import __version__
 
@@ -49,8 +51,10 @@ UsageError: Any = typer.BadParameter.__base__  # of typer's own click, which it 
 
 def main() -> None:
     """Run the command line; a mistake of the user's ends in one sentence and exit code 2, never in a traceback."""
+    _prepare()
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except CkgnnError as e:
         code = complain(str(e))
     except UsageError as e:
@@ -60,7 +64,26 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as e:
+        code = complain(f"{e.filename}: {e.strerror}" if e.filename and e.strerror else str(e))
+    except (MemoryError, RuntimeError) as e:
+        if not _out_of_memory(e):
+            raise
+        code = complain("there is not enough memory for this; try a smaller hidden or encoder, or fewer heads")
     sys.exit(code or 0)
+
+
+def _prepare() -> None:
+    """Let no letter fail that the terminal cannot show, and give warnings of the library the look of ours."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    warnings.showwarning = lambda message, *_args, **_kwargs: warn(str(message))
+
+
+def _out_of_memory(e: BaseException) -> bool:
+    """Whether an error is a want of memory; torch says so in the words of a RuntimeError."""
+    return isinstance(e, MemoryError) or any(words in str(e) for words in ("allocate memory", "out of memory"))
 
 
 def _usage(e: Any) -> int:
@@ -69,4 +92,5 @@ def _usage(e: Any) -> int:
         e.show()
         return 2
     path = e.ctx.command_path if e.ctx is not None else "ckgnn"
-    return complain(f"{e.format_message()} See: {path} --help")
+    said = e.format_message().strip()
+    return complain(f"{said}{'' if said.endswith(('.', '?', ')')) else '.'} See: {path} --help")

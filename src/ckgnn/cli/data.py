@@ -6,10 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ckgnn.cli.output import DataDir, Json, console, print_json, print_table
+from ckgnn.cli.options import DataDir, Json
+from ckgnn.cli.output import print_facts, print_json, print_table, say
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and inspect datasets.\n\nExample: `ckgnn data inspect cora`")
-Name = Annotated[str, typer.Argument(help="Name from `ckgnn data list`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name from `ckgnn data list`.")]
+
+STATUS = {
+    "embedded": "comes with ckgnn",
+    "cached": "fetched before, ready",
+    "available": "its raw files are in the data directory",
+    "absent": "fetched when first used, or by `ckgnn data get`",
+}
 
 
 @app.command("list")
@@ -25,9 +33,14 @@ def list_(data_dir: DataDir = None, json: Json = False) -> None:
         return print_json(rows)
     print_table(
         "Datasets",
-        ["name", "nodes", "edges", "features", "classes", "status", "what it is"],
-        [[r["name"], *(f"{v:,}" for v in r["sizes"].values()), r["status"], r["description"]] for r in rows],
+        ["name", "nodes", "edges", "features", "classes", "status"],
+        [[r["name"], *(f"{v:,}" for v in r["expected"].values()), r["status"]] for r in rows],
+        text=["status"],
     )
+    say("")
+    print_facts("What they are", ((r["name"], r["description"]) for r in rows))
+    say("")
+    print_facts("Status", STATUS.items())
     return None
 
 
@@ -43,7 +56,7 @@ def get(name: Name, data_dir: DataDir = None, json: Json = False) -> None:
     status = data.status(name, data_dir=data_dir)
     if json:
         return print_json({"name": name, "status": status, "nodes": graph.n, "sha256": graph.sha256})
-    console().print(f"{name}: {graph.n:,} nodes, {graph.num_edges:,} edges, {status}")
+    say(f"{name}: {graph.n:,} nodes, {graph.num_edges:,} edges, {status}")
     return None
 
 
@@ -59,16 +72,23 @@ def inspect(name: Name, data_dir: DataDir = None, json: Json = False) -> None:
     if json:
         return print_json(facts)
     splits, classes, degree = facts.pop("splits"), facts.pop("classes"), facts.pop("degree")
-    facts["degree mean / median / max"] = f"{degree['mean']:.2f} / {degree['median']:g} / {degree['max']}"
-    rows = [
-        [k.replace("_", " "), f"{v:,.4g}" if isinstance(v, float) else f"{v:,}" if type(v) is int else str(v)]
-        for k, v in facts.items()
-    ]
-    print_table(str(facts["name"]), ["", "value"], rows)
-    print_table("classes", ["class", "nodes"], [[c, f"{n:,}"] for c, n in classes.items()])
+    facts["degree"] = f"mean {degree['mean']:.2f}, median {degree['median']:g}, largest {degree['max']:,}"
+    facts["sha256"] = facts.pop("sha256")
+    print_facts(str(facts.pop("name")), ((k.replace("_", " "), _text(v)) for k, v in facts.items()))
+    say("")
+    print_table("Classes", ["class", "nodes"], [[c, f"{n:,}"] for c, n in classes.items()])
+    say("")
     print_table(
-        "splits",
-        ["split", "train", "validation", "test", "sha256"],
+        "Splits",
+        ["split", "train", "validation", "test", "sha256 (first 16)"],
         [[n, f"{s['train']:,}", f"{s['val']:,}", f"{s['test']:,}", s["sha256"][:16]] for n, s in splits.items()],
     )
     return None
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

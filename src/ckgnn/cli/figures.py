@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ckgnn.cli.output import DataDir, Json, console, print_json
-from ckgnn.cli.runs import Run
+from ckgnn.cli.options import DataDir, Json, Run, path
+from ckgnn.cli.output import print_json, say, use_threads
+from ckgnn.errors import RunError
 
 app = typer.Typer(
     no_args_is_help=True, help="Draw a finished run.\n\nExample: `ckgnn plot kernel runs/ckgcn-debian-topics-public-0`"
 )
-Out = Annotated[Path | None, typer.Option(help="Directory to write to [RUN/figures].")]
+Out = Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="Directory to write to; else RUN/figures.")]
 
 
 @app.command()
@@ -36,7 +37,8 @@ def curves(run: Run, out: Out = None, data_dir: DataDir = None, json: Json = Fal
 
 @app.command()
 def illustration(
-    out: Annotated[Path, typer.Option(help="Directory to write to.")] = Path("figures"), json: Json = False
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="Directory to write to.")] = Path("figures"),
+    json: Json = False,
 ) -> None:
     """Draw the idea of the paper (its figure 1) on five nodes.
 
@@ -45,6 +47,7 @@ def illustration(
     from ckgnn.report import illustration as draw
     from ckgnn.report import save
 
+    _check(out)
     _say(save(draw(), out / "illustration"), json)
 
 
@@ -52,14 +55,21 @@ def _draw(run: Path, names: tuple[str, ...], out: Path | None, data_dir: str | N
     from ckgnn.report import run_figures, save
     from ckgnn.train import open_run
 
+    _check(out)
+    use_threads(1)
     trained = open_run(run, data_dir=data_dir)
     figures = run_figures(trained, only=names)
     _say([p for name, f in figures.items() for p in save(f, (out or run / "figures") / name)], json)
+
+
+def _check(out: Path | None) -> None:
+    if out is not None and out.exists() and not out.is_dir():
+        raise RunError(f"{out} is a file; --out must name a directory")
 
 
 def _say(paths: list[Path], json: bool) -> None:
     if json:
         return print_json({"figures": [str(p) for p in paths]})
     for p in paths:
-        console().print(str(p), soft_wrap=True)
+        say(str(p))
     return None

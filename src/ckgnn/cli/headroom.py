@@ -7,28 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ckgnn.cli.output import (
-    DataDir,
-    Dataset,
-    Device,
-    Json,
-    Settings,
-    SplitName,
-    Threads,
-    console,
-    note,
-    number,
-    print_json,
-    print_table,
-    use_threads,
-)
+from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, positive
+from ckgnn.cli.output import note, number, print_json, print_table, say, use_threads
 
 
 def headroom(
     dataset: Dataset = "debian-topics",
     split: SplitName = "public",
-    model: Annotated[str, typer.Option(help="ckgcn or ckgat.")] = "ckgcn",
-    seeds: Annotated[int, typer.Option(help="How many seeds, from 0.")] = 3,
+    model: Annotated[str, typer.Option(metavar="MODEL", help="ckgcn or ckgat.")] = "ckgcn",
+    seeds: Annotated[int, typer.Option(parser=positive, metavar="COUNT", help="How many seeds, from 0.")] = 3,
     settings: Settings = None,
     device: Device = "auto",
     threads: Threads = 1,
@@ -49,26 +36,30 @@ def headroom(
     use_threads(threads)
     config = resolve(model, dataset, split, parse_settings(settings or []))
     if not config.has_kernel:
-        raise ConfigError(f"{model} has no kernel; --model is ckgcn or ckgat")
-    if seeds < 1:
-        raise ConfigError(f"--seeds must be at least 1, not {seeds}")
+        raise ConfigError(
+            f"{model} has no kernel here (kernel={config.kernel}, branches={','.join(config.branches)}); "
+            "--model is ckgcn or ckgat"
+        )
+    on = resolve_device(device)
     source = data.load(dataset, data_dir=data_dir)
     rows = measure(
         source,
         source.split(split),
         config,
         range(seeds),
-        device=str(resolve_device(device)),
+        device=str(on),
         progress=lambda arm, seed: None if json else note(f"{arm}, seed {seed} ..."),
     )
     if json:
         return print_json({"model": model, "dataset": dataset, "split": split, "seeds": seeds, "arms": rows})
     print_table(
-        f"{model} on {dataset}, split {split}: mean and standard deviation over {seeds} seed(s), in %",
+        f"{model} on {dataset}, split {split}, accuracy in % " + (f"over {seeds} seeds" if seeds > 1 else "of seed 0"),
         ["kernel", "validation", "test", "gain on K = 1", "edge AUC"],
         [_row(r) for r in rows],
     )
-    console().print("The oracle reads the labels of all nodes: its row is a ceiling, not a result.")
+    if seeds > 1:
+        say("mean ± standard deviation; the gain is taken seed by seed", "dim")
+    say("The oracle reads the labels of all nodes: its row is a ceiling, not a result.")
     return None
 
 

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ckgnn.errors import ConfigError
 from ckgnn.files import dump_json
 
-DataDir = Annotated[
-    str | None, typer.Option("--data-dir", help="Directory with the raw benchmark files (or set CKGNN_DATA).")
-]
-Dataset = Annotated[str, typer.Option("--dataset", help="Name from `ckgnn data list`.")]
-SplitName = Annotated[str, typer.Option("--split", help="public, supervised or random:SEED.")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one setting; may be repeated.")
-]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
-Threads = Annotated[
-    int, typer.Option("--threads", help="Processor threads. One is best on small graphs; results may differ in bits.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+WIDE = 160  # columns of a file or a pipe
 
 
 def print_json(value: Any) -> None:
@@ -33,30 +21,49 @@ def print_json(value: Any) -> None:
     typer.echo(dump_json(value), nl=False)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; the first column is text, the others numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for i, name in enumerate(columns):
-        table.add_column(name, justify="left" if i == 0 else "right")
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: Iterable[str] = ()) -> None:
+    """Print a table under its title; the first column and those named in ``text`` are text, the others numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    words = {columns[0], *text}
+    for name in columns:
+        left = name in words
+        table.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=not left)
     for row in rows:
         table.add_row(*row)
-    console().print(table)
+    out = console()
+    out.print(title, style="bold", markup=False, soft_wrap=True)
+    out.print(table)
+
+
+def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """Print names and their values below a title, one a line."""
+    lines = list(facts)
+    widest = max(len(name) for name, _ in lines)
+    out = console()
+    out.print(title, style="bold", markup=False, soft_wrap=True)
+    for name, value in lines:
+        out.print(f"  {name:<{widest}}  {value}", markup=False, soft_wrap=True)
 
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console; where the output is no terminal, lines are not cut to its width."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else 160)
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else WIDE)
+
+
+def say(message: str, style: str = "") -> None:
+    """Print a line for the reader, to be broken by the terminal only, so that it can be copied."""
+    console().print(message, markup=False, style=style, soft_wrap=True)
 
 
 def note(message: str) -> None:
     """Say something by the way."""
-    console(stderr=True).print(message, markup=False, style="dim")
+    console(stderr=True).print(message, markup=False, style="dim", soft_wrap=True)
 
 
 def warn(message: str) -> None:
     """Say something that should be heard."""
-    console(stderr=True).print(f"warning: {message}", markup=False, style="yellow")
+    console(stderr=True).print(f"warning: {message}", markup=False, style="yellow", soft_wrap=True)
 
 
 def complain(message: str) -> int:
@@ -66,12 +73,16 @@ def complain(message: str) -> int:
 
 
 def use_threads(count: int) -> None:
-    """Set the number of threads torch computes with."""
-    if count < 1:
-        raise ConfigError(f"--threads must be at least 1, not {count}")
+    """Set the number of threads to compute with: those of torch, and of the linear algebra below NumPy and SciPy.
+
+    Left to itself the latter takes every core, which on a busy machine is many times slower than one.
+    """
+    import scipy.linalg  # noqa: F401  only a library that is loaded can be limited
     import torch
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(count)
+    threadpool_limits(count)
 
 
 def percent(value: float | None) -> str:

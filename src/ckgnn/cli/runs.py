@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ckgnn.cli.output import DataDir, Device, Json, console, number, percent, print_json, print_table
-
-Run = Annotated[Path, typer.Argument(help="Run directory written by `ckgnn train`.")]
+from ckgnn.cli.options import DataDir, Device, Json, Run, path
+from ckgnn.cli.output import number, percent, print_json, print_table, say, use_threads
 
 
 def evaluate(run: Run, device: Device = "auto", data_dir: DataDir = None, json: Json = False) -> None:
@@ -21,6 +20,7 @@ def evaluate(run: Run, device: Device = "auto", data_dir: DataDir = None, json: 
     """
     from ckgnn.train import kernel_report, open_run, score
 
+    use_threads(1)
     trained = open_run(run, data_dir=data_dir, device=device)
     found, kernel, m = score(trained), kernel_report(trained), trained.metrics
     if json:
@@ -40,7 +40,7 @@ def evaluate(run: Run, device: Device = "auto", data_dir: DataDir = None, json: 
     title = f"{m['model']} on {m['dataset']}, split {m['split']['name']}, seed {m['seed']} (accuracy in %)"
     print_table(title, ["nodes", "now", "recorded"], rows)
     if kernel is not None:
-        console().print(
+        say(
             f"kernel over all edges: mean k inside {number(kernel['mean_inside'])}, across "
             f"{number(kernel['mean_across'])}, edge AUC {number(kernel['edge_auc'])}"
         )
@@ -49,7 +49,9 @@ def evaluate(run: Run, device: Device = "auto", data_dir: DataDir = None, json: 
 
 def predict(
     run: Run,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write [RUN/predictions.csv].")] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=path, metavar="FILE", help="CSV file to write; else RUN/predictions.csv.")
+    ] = None,
     device: Device = "auto",
     data_dir: DataDir = None,
     json: Json = False,
@@ -62,6 +64,12 @@ def predict(
     from ckgnn.files import write_atomically
     from ckgnn.train import open_run
 
+    use_threads(1)
+    target = out or run / "predictions.csv"
+    if target.is_dir():
+        raise RunError(f"{target} is a directory; --out must name a file")
+    if out is not None and not target.parent.is_dir():
+        raise RunError(f"cannot write {target}: there is no directory {target.parent}")
     trained = open_run(run, data_dir=data_dir, device=device)
     graph, p = trained.graph, trained.probabilities()
     text = io.StringIO()
@@ -69,12 +77,11 @@ def predict(
     writer.writerow(["node", "predicted", *(f"p({c})" for c in graph.classes)])
     for i, row in enumerate(p):
         writer.writerow([graph.node_name(i), graph.classes[row.argmax()], *(f"{v:.6f}" for v in row)])
-    path = out or run / "predictions.csv"
     try:
-        write_atomically(path, text.getvalue())
+        write_atomically(target, text.getvalue())
     except OSError as e:
-        raise RunError(f"cannot write {path}: {e.strerror}") from None
+        raise RunError(f"cannot write {target}: {e.strerror}") from None
     if json:
-        return print_json({"run": str(run), "out": str(path), "nodes": graph.n, "classes": list(graph.classes)})
-    console().print(f"{graph.n:,} predictions: {path}", soft_wrap=True)
+        return print_json({"run": str(run), "out": str(target), "nodes": graph.n, "classes": list(graph.classes)})
+    say(f"{graph.n:,} predictions: {target}")
     return None

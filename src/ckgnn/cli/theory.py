@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
-from ckgnn.cli.output import DataDir, Dataset, Json, console, print_json, print_table
+from ckgnn.cli.options import DataDir, Dataset, Json, path
+from ckgnn.cli.output import console, note, print_json, print_table, say, use_threads
 
 if TYPE_CHECKING:
     from ckgnn.graph import Graph
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
 
 def theory(
     dataset: Dataset = "debian-topics",
-    run: Annotated[Path | None, typer.Option(help="Take graph and learned codes of this run instead.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="RUN", help="Take the graph and the learned codes of this run instead."),
+    ] = None,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
@@ -26,6 +32,7 @@ def theory(
     """
     from ckgnn.theory import certificates
 
+    use_threads(1)
     graph, z = _subject(dataset, run, data_dir)
     found = certificates(graph, z)
     if json:
@@ -35,10 +42,12 @@ def theory(
         ["proposition", "holds", "value", "tolerance"],
         [[c.name, "yes" if c.holds else "NO", f"{c.value:.2e}", f"{c.tolerance:.0e}"] for c in found],
     )
+    say("value: the smallest eigenvalue or the largest error that decides, as told below", "dim")
     out = console()
     for c in found:
-        out.print(f"\n[bold]{c.name}[/bold]: {c.claim}")
-        out.print(f"  {c.detail}", markup=False, style="dim")
+        out.print()
+        out.print(Text.assemble((c.name, "bold"), ": ", c.claim))
+        say(textwrap.fill(c.detail, out.width, initial_indent="  ", subsequent_indent="  "), "dim")
     return None
 
 
@@ -50,4 +59,7 @@ def _subject(dataset: str, run: Path | None, data_dir: str | None) -> tuple[Grap
     from ckgnn.train import open_run
 
     trained = open_run(run, data_dir=data_dir)
-    return trained.graph, trained.codes()
+    z = trained.codes()
+    if z is None:
+        note(f"{run} has no learned kernel: random codes stand in for its codes")
+    return trained.graph, z

@@ -20,7 +20,7 @@ LOSS: Panels = (("Loss", (TRAINING, VALIDATION)),)
 OBJECTIVE: Panels = (("Training objective", (TRAINING,)), ("Validation loss", (VALIDATION,)))
 PANELS: Panels = (
     ("Accuracy", (("train_accuracy", "training", BLUE), ("val_accuracy", "validation", ORANGE))),
-    ("Mean k, training edges", (("k_inside", "inside a class", GREEN), ("k_across", "across classes", PINK))),
+    ("k on training edges", (("k_inside", "inside a class", GREEN), ("k_across", "across classes", PINK))),
 )
 
 
@@ -43,7 +43,7 @@ def training_curves(history: Sequence[Mapping[str, Any]], *, best_epoch: int | N
             panels.append((name, drawn))
     if not panels:
         raise RunError("the history holds no losses, accuracies or kernel values: there is nothing to draw")
-    figure = new_figure((3.5 if len(panels) < 4 else 3.0) * len(panels) + 0.3, 3.1, title)
+    figure = new_figure((3.5 if len(panels) < 4 else 3.2) * len(panels) + 0.3, 3.1, title)
     for ax, (name, drawn) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _curves(ax, name, epoch, drawn)
         if best_epoch is not None:
@@ -70,7 +70,7 @@ def _curves(
     if name == "Accuracy":
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set_ylim(0, 1.02)
-    elif name.startswith("Mean k"):
+    elif name.startswith("k "):
         ax.set_ylim(0, 1.02)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6)
 

@@ -6,6 +6,7 @@ disk; only the first use after an installation waits for the compiler.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ from torch import Tensor
 from ckgnn.sparse.pattern import Pattern
 
 Array = np.ndarray[Any, np.dtype[Any]]
-compiled = njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
+
+
+def compiled(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile at first call, keeping the result on disk where there is a place to write to."""
+    try:
+        out: Callable[..., None] = njit(cache=True, **OPTIONS)(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written
+        out = njit(**OPTIONS)(function)
+    return out
 
 
 def matmul(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
