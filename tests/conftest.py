@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from ckgnn import data
 from ckgnn.graph import Graph
@@ -23,6 +24,12 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CKGNN_CACHE", str(path))
         yield path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Threads cost more than they bring on graphs this small."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

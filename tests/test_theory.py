@@ -13,6 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from ckgnn import theory
 from ckgnn.errors import CkgnnError, GraphError
 from ckgnn.graph import Graph
+from ckgnn.theory.krein import DENSE
 
 
 def random_graph(n: int, m: int, seed: int, *, d: int = 6, weighted: bool = False) -> Graph:
@@ -65,7 +66,7 @@ def test_composite_does_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyP
     graph = random_graph(30, 80, 0)
     z = np.random.default_rng(0).standard_normal((30, 5))
     whole = theory.composite(theory.normalized_adjacency(graph), z).data
-    monkeypatch.setattr(theory, "BLOCK", 7)
+    monkeypatch.setattr("ckgnn.theory.matrices.BLOCK", 7)
     assert np.array_equal(theory.composite(theory.normalized_adjacency(graph), z).data, whole)
 
 
@@ -93,7 +94,7 @@ def test_default_codes_put_the_median_of_k_on_edges_at_one_half() -> None:
 
 @pytest.mark.parametrize("edges", [400, 1500])  # many pieces, and almost one
 def test_spectrum_ends_by_lanczos_equal_the_dense_ones(edges: int) -> None:
-    a_hat = theory.normalized_adjacency(random_graph(theory.DENSE + 200, edges, 5))
+    a_hat = theory.normalized_adjacency(random_graph(DENSE + 200, edges, 5))
     w = np.linalg.eigvalsh(a_hat.toarray())
     assert theory.spectrum_ends(a_hat) == pytest.approx((w[0], w[-1]), abs=1e-8)
     assert theory.spectrum_ends(a_hat) == theory.spectrum_ends(a_hat)
@@ -108,7 +109,7 @@ def test_spectrum_ends_of_small_diagonal_and_dense_matrices() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_an_end_at_zero_is_not_passed_over(seed: int) -> None:
-    graph = random_graph(theory.DENSE + 100, 1700, seed)
+    graph = random_graph(DENSE + 100, 1700, seed)
     eye = sp.eye_array(graph.n, format="csr")
     half = theory.symmetric_part(theory.random_attention(graph, seed=seed))
     top = np.linalg.eigvalsh(half.toarray())[-1]
@@ -143,7 +144,7 @@ def test_lanczos_tries_a_larger_space_before_it_gives_up(monkeypatch: pytest.Mon
             raise ArpackNoConvergence("no", np.empty(0), np.empty(0))
         return np.array([0.25])
 
-    monkeypatch.setattr(theory, "eigsh", stubborn)
+    monkeypatch.setattr("ckgnn.theory.krein.eigsh", stubborn)
     succeeds_at = 100
     theory.spectrum_ends(a_hat)
     assert tried == [40, 120, 40, 120]

@@ -1,20 +1,8 @@
-"""Settings for all tests of sparse products, and every implementation of the products."""
-
-from collections.abc import Iterator
+"""Every implementation of the sparse products."""
 
 import pytest
-import torch
 
 from ckgnn.sparse import reference
-
-
-@pytest.fixture(autouse=True, scope="package")
-def _one_thread() -> Iterator[None]:
-    """Threads cost more than they bring on matrices this small."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(params=["fused", "mkl", "blocks"])

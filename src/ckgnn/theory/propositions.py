@@ -1,260 +1,33 @@
-"""The propositions of the paper as numbers one can check on a given graph.
-
-An *indefinite kernel* is a symmetric matrix M that is the difference of two positive semi-definite ones, its
-Krein split
-
-    M = M+ - M-,   M+ >= 0,   M- >= 0.
-
-Every symmetric matrix has one, so "is a valid indefinite kernel" is true of all of them; what a proposition adds
-is *which* split.  Each function ``proposition_k`` below tests that on a graph and says, where the printed
-argument does not hold, what holds in its place.
-
-Only NumPy and SciPy are used, always in float64, and nothing of size n x n is formed for a large graph: spectra
-come from Lanczos iterations, dense algebra runs on a sample of nodes.
-"""
+"""The propositions of the paper, each a function from a graph with codes to certificates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from ckgnn.errors import CkgnnError, GraphError
+from ckgnn.errors import GraphError
 from ckgnn.graph import Graph
-
-Matrix: TypeAlias = Any  # NDArray[np.float64] or scipy.sparse.csr_array; SciPy ships no types
-Floats: TypeAlias = NDArray[np.float64]
-
-DENSE = 600  # up to this many rows a dense decomposition is both exact and quicker than Lanczos
-TOLERANCE = 1e-8
-BLOCK = 1 << 20  # numbers gathered at a time
-SLOPE = 0.2  # of the leaky ReLU in the paper's attention
-CODES = 16
-ATTENTION_SCALE = 4.0
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """One claim, put to the test on one graph.
-
-    ``value`` is the number that decides: an eigenvalue, which must not fall below ``-tolerance``, or an error,
-    which must not exceed ``tolerance``.  ``corrected`` marks the places where the paper's text needs a
-    correction; ``detail`` says which.
-    """
-
-    name: str
-    claim: str
-    holds: bool
-    value: float
-    tolerance: float
-    detail: str
-    corrected: bool = False
-
-    def __str__(self) -> str:
-        mark = "holds" if self.holds else "FAILS"
-        return f"{self.name}: {mark} ({self.value:.3g}): {self.claim}. {self.detail}"
-
-
-# -- matrices ---------------------------------------------------------------------------------------------
-
-
-def loops_added(graph: Graph) -> sp.csr_array:
-    """Return A~ = A + I in float64."""
-    a = sp.csr_array(graph.to_scipy().astype(np.float64) + sp.eye_array(graph.n, format="csr"))
-    a.sort_indices()
-    return a
-
-
-def normalized_adjacency(graph: Graph) -> sp.csr_array:
-    """Return A-hat = D~^-1/2 (A + I) D~^-1/2 with D~ = diag((A + I) 1), in float64."""
-    a = loops_added(graph)
-    root = 1.0 / np.sqrt(a.sum(axis=1))
-    a.data *= root[_rows(a)] * root[a.indices]
-    return a
-
-
-def composite(matrix: sp.csr_array, z: ArrayLike) -> sp.csr_array:
-    """Return K (.) M on the entries of M, with k_ij = exp(-||z_i - z_j||^2).
-
-    Shapes: ``matrix`` (n, n), ``z`` (n, q).
-    """
-    m = sp.csr_array(matrix, dtype=np.float64)
-    distance = _entry_distance(m, _codes(z, m.shape[0]))
-    return sp.csr_array((m.data * np.exp(-distance), m.indices, m.indptr), shape=m.shape)
-
-
-def random_attention(graph: Graph, *, seed: int = 0, scale: float = ATTENTION_SCALE) -> sp.csr_array:
-    """Return one softmax attention over the neighbourhoods N_i, of the paper's form with random scores.
-
-    t_ij = exp(e_ij) / sum_{k in N_i} exp(e_ik),   e_ij = LeakyReLU(u_i + v_j),   u, v ~ scale * N(0, 1)
-    """
-    t = loops_added(graph)
-    u, v = scale * np.random.default_rng(seed).standard_normal((2, graph.n))
-    e = u[_rows(t)] + v[t.indices]
-    e = np.where(e > 0, e, SLOPE * e)
-    start = t.indptr[:-1]  # no row is empty: the loop is there
-    e = np.exp(e - np.maximum.reduceat(e, start)[_rows(t)])
-    t.data = e / np.add.reduceat(e, start)[_rows(t)]
-    return t
-
-
-def symmetric_part(matrix: Matrix) -> Matrix:
-    """Return (M + M^T) / 2: all that a quadratic form b' M b can see of M."""
-    half = 0.5 * (matrix + matrix.T)
-    return sp.csr_array(half) if sp.issparse(matrix) else half
-
-
-def default_codes(graph: Graph, *, seed: int = 0) -> Floats:
-    """Return codes for a graph without a trained kernel: a fixed random linear map of L2-normalised features.
-
-    The codes are scaled so that the median of k on the edges is 1/2: with d the median of ||z_i - z_j||^2, by
-    sqrt(ln 2 / d).
-    """
-    x = sp.csr_array(graph.x, dtype=np.float64)
-    norm = np.sqrt(x.multiply(x).sum(axis=1))
-    x = sp.diags_array(1.0 / np.where(norm > 0, norm, 1.0)) @ x
-    z: Floats = x @ np.random.default_rng(seed).standard_normal((graph.d, CODES)) / np.sqrt(CODES)
-    distance = _entry_distance(graph.to_scipy(), z)
-    middle = float(np.median(distance)) if len(distance) else 0.0
-    return z * np.sqrt(np.log(2.0) / middle) if middle > 0 else z
-
-
-def _rows(m: sp.csr_array) -> NDArray[np.int64]:
-    return np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
-
-
-def _entry_distance(m: sp.csr_array, z: Floats) -> Floats:
-    rows, out = _rows(m), np.empty(m.nnz)
-    step = max(1, BLOCK // max(1, z.shape[1]))
-    for a in range(0, m.nnz, step):
-        e = slice(a, a + step)
-        out[e] = np.square(z[rows[e]] - z[m.indices[e]]).sum(axis=1)
-    return out
-
-
-def _codes(z: ArrayLike, n: int) -> Floats:
-    codes = np.asarray(z, dtype=np.float64)
-    if codes.ndim != 2 or len(codes) != n:
-        raise GraphError(f"codes must be a matrix with one row for each of {n} nodes, not of shape {codes.shape}")
-    if not np.isfinite(codes).all():
-        raise GraphError(f"the code of node {int(np.argwhere(~np.isfinite(codes))[0, 0])} is not finite")
-    return codes
-
-
-# -- spectra ----------------------------------------------------------------------------------------------
-
-
-def spectrum_ends(matrix: Matrix) -> tuple[float, float]:
-    """Return the smallest and the largest eigenvalue of a symmetric matrix, dense or sparse.
-
-    Large matrices go through Lanczos iterations, to 1e-12 of their largest row sum; repeated eigenvalues, as a graph
-    in many pieces has at 1, do no harm because only the ends are sought.
-    """
-    m = _symmetric(matrix)
-    if m.shape[0] <= DENSE:
-        w = np.linalg.eigvalsh(_dense(m))
-        return float(w[0]), float(w[-1])
-    m = sp.csr_array(m)
-    off = _rows(m) != m.indices
-    if not m.data[off].any():  # Lanczos has nothing to turn on a diagonal matrix
-        return float(m.diagonal().min()), float(m.diagonal().max())
-    return _lanczos(m, "SA"), _lanczos(m, "LA")
-
-
-def _lanczos(m: sp.csr_array, which: Literal["SA", "LA"]) -> float:
-    """Return one end of the spectrum; the start is fixed so that two runs agree to the last bit.
-
-    ARPACK measures convergence relative to the eigenvalue.  One at 0, the very case of a semi-definite matrix, never
-    passes, and the next one that does is returned in its stead.  So the matrix is moved to where its spectrum lies in
-    [r, 3r], r being the largest absolute row sum, and a few neighbours of the end must converge with it.
-    """
-    n, sign = m.shape[0], 1.0 if which == "LA" else -1.0
-    r = float(abs(m).sum(axis=1).max())
-    moved = 2.0 * r * sp.eye_array(n, format="csr") + sign * m
-    v0 = np.random.default_rng(0).standard_normal(n)
-    for ncv, steps in ((40, 300), (120, 400), (300, 1000)):
-        try:
-            w = eigsh(moved, 3, which="LA", v0=v0, tol=1e-12, ncv=ncv, maxiter=steps, return_eigenvectors=False)
-        except ArpackNoConvergence:
-            continue
-        return sign * (float(w.max()) - 2.0 * r)
-    end = "smallest" if which == "SA" else "largest"
-    raise CkgnnError(f"the {end} eigenvalue of this {n} x {n} matrix was not found: its spectrum is too crowded")
-
-
-def _symmetric(matrix: Matrix) -> Matrix:
-    m = matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
-    if m.ndim != 2 or m.shape[0] != m.shape[1] or m.shape[0] == 0:
-        raise GraphError(f"a spectrum needs a square matrix, not one of shape {m.shape}")
-    gap, scale = _largest(m - m.T), max(_largest(m), 1e-300)
-    if not gap <= 1e-9 * scale:
-        raise GraphError(f"the matrix is not symmetric (by {gap:.2g}): take its symmetric part first")
-    return m
-
-
-def _largest(m: Matrix) -> float:
-    data = m.data if sp.issparse(m) else m
-    return float(np.abs(data).max()) if np.size(data) else 0.0
-
-
-def _dense(m: Matrix) -> Floats:
-    return np.asarray(m.toarray() if sp.issparse(m) else m, dtype=np.float64)
-
-
-# -- the Krein split --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class KreinSplit:
-    """A symmetric matrix as the difference of two positive semi-definite ones.
-
-    * ``"spectral"``: M = V diag(w) V^T gives M+ = V diag(max(w, 0)) V^T and M- = V diag(max(-w, 0)) V^T, dense;
-    * ``"shift"``: M = s I - (s I - M) with s >= max(w, 0), as sparse as M: the split of the paper's proofs (s = 1).
-    """
-
-    matrix: Matrix
-    positive: Matrix
-    negative: Matrix
-    kind: Literal["spectral", "shift"]
-
-    @cached_property
-    def certificate(self) -> Certificate:
-        """Both parts rebuilt and measured: M+ - M- against M, and the smallest eigenvalue of each part."""
-        scale = max(1.0, _largest(self.matrix))
-        error = _largest(self.positive - self.negative - self.matrix)
-        low_p, low_n = spectrum_ends(self.positive)[0], spectrum_ends(self.negative)[0]
-        value, tolerance = min(low_p, low_n), TOLERANCE * scale
-        return Certificate(
-            name=f"Krein split ({self.kind})",
-            claim="M = M+ - M- with both parts positive semi-definite",
-            holds=value >= -tolerance and error <= tolerance,
-            value=value,
-            tolerance=tolerance,
-            detail=f"Smallest eigenvalues: {low_p:.3g} of M+, {low_n:.3g} of M-; M+ - M- misses M by {error:.2g}.",
-        )
-
-
-def krein_split(matrix: Matrix, kind: Literal["spectral", "shift"] | None = None) -> KreinSplit:
-    """Return the Krein split of a symmetric matrix: spectral where a dense one is affordable, else by a shift."""
-    m = _symmetric(matrix)
-    if kind is None:
-        kind = "spectral" if m.shape[0] <= DENSE else "shift"
-    if kind == "shift":
-        s = max(0.0, spectrum_ends(m)[1])
-        eye = s * sp.eye_array(m.shape[0], format="csr")
-        return KreinSplit(m, eye, eye - sp.csr_array(m), kind)
-    w, v = np.linalg.eigh(_dense(m))
-    parts = [symmetric_part((v * np.maximum(side, 0.0)) @ v.T) for side in (w, -w)]
-    return KreinSplit(m, parts[0], parts[1], kind)
-
-
-# -- the propositions -------------------------------------------------------------------------------------
+from ckgnn.theory.certificate import TOLERANCE, Certificate
+from ckgnn.theory.krein import krein_split, spectrum_ends
+from ckgnn.theory.matrices import (
+    ATTENTION_SCALE,
+    Floats,
+    checked_codes,
+    composite,
+    default_codes,
+    entry_rows,
+    largest,
+    loops_added,
+    normalized_adjacency,
+    random_attention,
+    symmetric_part,
+    to_dense,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +70,7 @@ class Case:
 
     def on_ball(self, m: sp.csr_array) -> Floats:
         """Return the rows and columns of the sample."""
-        return _dense(m[self.ball][:, self.ball])
+        return to_dense(m[self.ball][:, self.ball])
 
 
 def bfs_ball(graph: Graph, size: int) -> NDArray[np.int64]:
@@ -357,7 +130,7 @@ def proposition_1(case: Case) -> list[Certificate]:
 def _quadratic_form_gaps(case: Case) -> tuple[float, float]:
     """Return the largest relative error of the identity, and the factor by which the printed sum is off."""
     tilde, hat = loops_added(case.graph), case.a_hat
-    rows, root = _rows(tilde), np.sqrt(tilde.sum(axis=1))
+    rows, root = entry_rows(tilde), np.sqrt(tilde.sum(axis=1))
     gap, factor = 0.0, 1.0
     for b in np.random.default_rng(case.seed).standard_normal((8, case.graph.n)):
         left = float(b @ b - b @ (hat @ b))
@@ -380,7 +153,7 @@ def proposition_2(case: Case) -> list[Certificate]:
     k2 = krein_split(2.0 * case.kernel(case.ball)[0] - 1.0, "spectral")
     plus = k1.positive * k2.positive + k1.negative * k2.negative
     minus = k1.positive * k2.negative + k1.negative * k2.positive
-    error = _largest(plus - minus - k1.matrix * k2.matrix)
+    error = largest(plus - minus - k1.matrix * k2.matrix)
     low = [spectrum_ends(m)[0] for m in (plus, minus)]
     return [
         Certificate(
@@ -402,7 +175,7 @@ def proposition_3(case: Case) -> list[Certificate]:
 
         K-hat = I - K (.) (I - A-hat),   hence   lambda_max(K-hat) <= 1.
     """
-    gap = _largest(case.k_hat - case.k_hat.T)
+    gap = largest(case.k_hat - case.k_hat.T)
     low, high = spectrum_ends(symmetric_part(case.k_hat))
     split = krein_split(symmetric_part(case.on_ball(case.k_hat)), "spectral").certificate
     return [
@@ -429,7 +202,7 @@ def proposition_4(case: Case) -> list[Certificate]:
     t = case.attention
     half = symmetric_part(t)
     high = spectrum_ends(half)[1]
-    gap = _largest(t - t.T)
+    gap = largest(t - t.T)
     split = krein_split(half, "shift").certificate
     kind = f"a softmax attention with random scores (seed {case.seed}, scale {ATTENTION_SCALE:g})"
     return [
@@ -459,7 +232,7 @@ def proposition_4(case: Case) -> list[Certificate]:
 def proposition_5(case: Case) -> list[Certificate]:
     """K (.) T: its symmetric part K (.) (T + T')/2 is an indefinite kernel, whether or not T is symmetric."""
     kt = composite(case.attention, case.z)
-    half, gap = symmetric_part(kt), _largest(kt - kt.T)
+    half, gap = symmetric_part(kt), largest(kt - kt.T)
     whole = krein_split(half, "shift").certificate
     split = krein_split(case.on_ball(half), "spectral").certificate
     return [
@@ -527,5 +300,5 @@ def certificates(graph: Graph, z: ArrayLike | None = None, *, seed: int = 0, sam
         )
         case = Case(graph, default_codes(graph, seed=seed), seed, sample, about)
     else:
-        case = Case(graph, _codes(z, graph.n), seed, sample)
+        case = Case(graph, checked_codes(z, graph.n), seed, sample)
     return [c for proposition in PROPOSITIONS for c in proposition(case)]
