@@ -159,7 +159,9 @@ def _name_classes(ax: Axes, order: ClassOrder) -> None:
 
 
 def _short(name: str, limit: int = 18) -> str:
-    return name if len(name) <= limit else name[: limit - 1] + "…"
+    """Cut a long name in its middle: classes often differ in their last word only."""
+    half = limit // 2
+    return name if len(name) <= limit else f"{name[:half].rstrip()}…{name[-half:].lstrip()}"
 
 
 def _caption(n: int, pixels: int) -> str:
