@@ -29,8 +29,8 @@ AFTERWORD = """
 
 After the search two things were set to the paper's letter without another one: lambda_2 = 0.1 (in the search 0 unless
 named) and five encoder layers on Citeseer (in the search four). Before the settings were written down, first trials had
-been looked at with their test accuracy on the screen: one run of each model, and six settings of CKGCN, one of them with
-its twin, on Cora's public split. These trials were not recorded; they may have coloured which settings were thought of.
+been looked at with their test accuracy on the screen: one run of each model, and six settings of CKGCN, one with its
+twin, on Cora's public split. These trials were not recorded; they may have coloured which settings were thought of.
 
 ## Runs not used
 
