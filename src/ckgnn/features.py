@@ -60,9 +60,7 @@ def transform(x: Features, name: str) -> Features:
 
 def propagate(graph: Graph, x: Features, steps: int) -> Features:
     """Return ``A-hat^steps X``."""
-    a = sp.csr_array(graph.to_scipy().astype(np.float64) + sp.eye_array(graph.n, format="csr"))
-    root = 1 / np.sqrt(np.asarray(a.sum(axis=1)).reshape(-1))
-    a_hat = sp.csr_array(sp.diags_array(root) @ a @ sp.diags_array(root)).astype(np.float32)
+    a_hat = graph.a_hat().astype(np.float32)
     for _ in range(steps):
         x = a_hat @ x
         if sp.issparse(x) and x.nnz > DENSE_ABOVE * x.shape[0] * x.shape[1]:

@@ -156,6 +156,19 @@ class Graph:
         data = np.ones(len(self.indices), np.float32) if self.weight is None else self.weight
         return sp.csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
 
+    def a_tilde(self) -> sp.csr_array:
+        """Return A~ = A + I in float64."""
+        a = sp.csr_array(self.to_scipy().astype(np.float64) + sp.eye_array(self.n, format="csr"))
+        a.sort_indices()
+        return a
+
+    def a_hat(self) -> sp.csr_array:
+        """Return A-hat = D~^-1/2 (A + I) D~^-1/2 with D~ = diag((A + I) 1), in float64."""
+        a = self.a_tilde()
+        root = 1.0 / np.sqrt(np.asarray(a.sum(axis=1)).reshape(-1))
+        a.data *= np.repeat(root, np.diff(a.indptr)) * root[a.indices]
+        return a
+
     def to_pyg(self) -> Data:
         """Return a PyG ``Data`` with ``x``, ``edge_index``, ``y`` and, for weighted graphs, ``edge_weight``."""
         import torch

@@ -53,9 +53,7 @@ class Composite(nn.Module):
     def edge_values(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Return k for every column of ``edge_index``."""
         source, target = edge_index
-        order = torch.argsort(target * len(x) + source, stable=True)
-        counts = torch.bincount(target, minlength=len(x))
-        pattern = Pattern(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), source[order], (len(x), len(x)))
+        pattern, order = Pattern.from_entries(target, source, (len(x), len(x)))
         k = edge_kernel(pattern, self.kernel(x), self.kernel.gamma)
         return k[torch.argsort(order)]
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-SKY, PINK = "#56B4E9", "#CC79A7"
+PINK = "#CC79A7"
 INK, GREY, RULE = "#222222", "#6B6B6B", "#C8C8C8"
 
 RC: dict[str, Any] = {

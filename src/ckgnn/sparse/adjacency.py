@@ -29,8 +29,7 @@ class Adjacency:
     @classmethod
     def of(cls, graph: Graph, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Adjacency:
         """Build it from a :class:`~ckgnn.graph.Graph`: symmetric by construction."""
-        a = sp.csr_array(graph.to_scipy() + sp.eye_array(graph.n, dtype="float32", format="csr"))
-        a.sort_indices()
+        a = graph.a_tilde()
         pattern = Pattern(
             torch.from_numpy(a.indptr.copy()), torch.from_numpy(a.indices.copy()), (graph.n, graph.n), symmetric=True
         )
@@ -59,10 +58,8 @@ class Adjacency:
         source = torch.cat([edge_index[0][proper], loops])
         target = torch.cat([edge_index[1][proper], loops])
         weight = torch.cat([edge_weight[proper], loop_weight])
-        order = torch.argsort(target * num_nodes + source, stable=True)
-        counts = torch.bincount(target, minlength=num_nodes)
-        indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        return cls(Pattern(indptr, source[order], (num_nodes, num_nodes)), weight[order])
+        pattern, order = Pattern.from_entries(target, source, (num_nodes, num_nodes))
+        return cls(pattern, weight[order])
 
     @property
     def n(self) -> int:

@@ -28,6 +28,16 @@ class Pattern:
         self.shape = shape
         self.symmetric = symmetric
 
+    @classmethod
+    def from_entries(cls, rows: Tensor, cols: Tensor, shape: tuple[int, int]) -> tuple[Pattern, Tensor]:
+        """Return the pattern of a list of entries, and their order in it: entry e of the pattern was ``order[e]``.
+
+        Repeated entries are kept, in the order given.
+        """
+        order = torch.argsort(rows * shape[1] + cols, stable=True)
+        counts = torch.bincount(rows, minlength=shape[0])
+        return cls(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), cols[order], shape), order
+
     @property
     def nnz(self) -> int:
         """Number of stored entries."""

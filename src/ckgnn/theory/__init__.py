@@ -20,7 +20,6 @@ from ckgnn.theory.krein import KreinSplit, krein_split, spectrum_ends
 from ckgnn.theory.matrices import (
     composite,
     default_codes,
-    loops_added,
     normalized_adjacency,
     random_attention,
     symmetric_part,
@@ -48,7 +47,6 @@ __all__ = [
     "composite",
     "default_codes",
     "krein_split",
-    "loops_added",
     "normalized_adjacency",
     "proposition_1",
     "proposition_2",

@@ -20,19 +20,9 @@ CODES = 16
 ATTENTION_SCALE = 4.0
 
 
-def loops_added(graph: Graph) -> sp.csr_array:
-    """Return A~ = A + I in float64."""
-    a = sp.csr_array(graph.to_scipy().astype(np.float64) + sp.eye_array(graph.n, format="csr"))
-    a.sort_indices()
-    return a
-
-
 def normalized_adjacency(graph: Graph) -> sp.csr_array:
-    """Return A-hat = D~^-1/2 (A + I) D~^-1/2 with D~ = diag((A + I) 1), in float64."""
-    a = loops_added(graph)
-    root = 1.0 / np.sqrt(a.sum(axis=1))
-    a.data *= root[entry_rows(a)] * root[a.indices]
-    return a
+    """Return A-hat in float64: see :meth:`~ckgnn.graph.Graph.a_hat`."""
+    return graph.a_hat()
 
 
 def composite(matrix: sp.csr_array, z: ArrayLike) -> sp.csr_array:
@@ -50,7 +40,7 @@ def random_attention(graph: Graph, *, seed: int = 0, scale: float = ATTENTION_SC
 
     t_ij = exp(e_ij) / sum_{k in N_i} exp(e_ik),   e_ij = LeakyReLU(u_i + v_j),   u, v ~ scale * N(0, 1)
     """
-    t = loops_added(graph)
+    t = graph.a_tilde()
     u, v = scale * np.random.default_rng(seed).standard_normal((2, graph.n))
     e = u[entry_rows(t)] + v[t.indices]
     e = np.where(e > 0, e, SLOPE * e)
