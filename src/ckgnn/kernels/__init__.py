@@ -1,10 +1,10 @@
 """The learned kernel: codes, kernel values, MMD, losses."""
 
 from ckgnn.kernels.autoencoder import ACTIVATIONS, Affine, AutoEncoder
-from ckgnn.kernels.gaussian import edge_kernel, pair_kernel, scale_to_median
+from ckgnn.kernels.gaussian import edge_kernel, extreme_pairs, pair_kernel, scale_to_median
 from ckgnn.kernels.kernel import LearnedKernel, oracle_kernel
 from ckgnn.kernels.losses import final_loss, loss_d, loss_k
-from ckgnn.kernels.mmd import class_means, fourier_features, mmd2, mmd_sum, pairwise_loss
+from ckgnn.kernels.mmd import Classes, class_means, fourier_features, mmd2, mmd_sum, pairwise_loss
 from ckgnn.kernels.reconstruction import dense_reconstruction_loss, reconstruction_loss
 from ckgnn.kernels.watch import KernelWatch, edge_auc, verdict, watch
 
@@ -12,12 +12,14 @@ __all__ = [
     "ACTIVATIONS",
     "Affine",
     "AutoEncoder",
+    "Classes",
     "KernelWatch",
     "LearnedKernel",
     "class_means",
     "dense_reconstruction_loss",
     "edge_auc",
     "edge_kernel",
+    "extreme_pairs",
     "final_loss",
     "fourier_features",
     "loss_d",

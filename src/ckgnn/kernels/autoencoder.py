@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels.reconstruction import reconstruction_loss
-from ckgnn.sparse import CSRMatrix, matmul
+from ckgnn.sparse import CSRMatrix, matmul, tanh
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
-    "tanh": torch.tanh,
+    "tanh": tanh,
     "elu": nn.functional.elu,
     "identity": lambda t: t,
 }
@@ -23,22 +23,29 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class Affine(nn.Module):
     """``x W + b`` for dense or CSR ``x``, Glorot-uniform, drawn from a generator of one's own.
 
+    ``by_columns`` stores W column by column, for those who read its transpose.
+
     Shapes: ``x`` (n, a), ``weight`` (a, b), ``bias`` (b); out (n, b).
     """
 
-    def __init__(self, in_features: int, out_features: int) -> None:
+    def __init__(self, in_features: int, out_features: int, *, by_columns: bool = False) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(in_features, out_features))
+        weight = torch.zeros(out_features, in_features).T if by_columns else torch.zeros(in_features, out_features)
+        self.weight = nn.Parameter(weight)
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def reset_parameters(self, generator: torch.Generator) -> None:
         """Draw the weights anew; the bias starts at 0."""
-        nn.init.xavier_uniform_(self.weight, generator=generator)
+        drawn = nn.init.xavier_uniform_(torch.empty(self.weight.shape), generator=generator)
+        with torch.no_grad():
+            self.weight.copy_(drawn)
         nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor | CSRMatrix) -> Tensor:
         """Apply the map."""
-        return matmul(x, self.weight) + self.bias
+        if isinstance(x, CSRMatrix):
+            return matmul(x, self.weight) + self.bias
+        return torch.addmm(self.bias, x, self.weight)
 
     __call__: Callable[..., Tensor]
 
@@ -77,7 +84,8 @@ class AutoEncoder(nn.Module):
         self.activation = activation
         sizes = [in_features, *widths]
         self.encoder = _Layers(Affine(a, b) for a, b in pairwise(sizes))
-        self.decoder = _Layers(Affine(a, b) for a, b in pairwise(sizes[::-1]))
+        mirror = [*pairwise(sizes[::-1])]
+        self.decoder = _Layers(Affine(a, b, by_columns=n == len(widths)) for n, (a, b) in enumerate(mirror, 1))
 
     def reset_parameters(self, generator: torch.Generator) -> None:
         """Draw all weights anew from ``generator``."""

@@ -32,8 +32,26 @@ def pair_kernel(z_a: Tensor, z_b: Tensor, gamma: Tensor | float = 1.0) -> Tensor
     """
     centre = z_a.detach().mean(0) if len(z_a) else 0.0
     a, b = z_a - centre, z_b - centre
-    squared = a.square().sum(1, keepdim=True) + b.square().sum(1) - 2 * (a @ b.T)
+    squared = torch.addmm(a.square().sum(1, keepdim=True) + b.square().sum(1), a, b.T, alpha=-2)
     return torch.exp(-gamma * squared.clamp(min=0))
+
+
+def extreme_pairs(z: Tensor, gamma: Tensor | float = 1.0) -> Tensor:
+    """Return the largest and the smallest k over the pairs of different rows: all that their range depends on.
+
+    The pairs are searched for without gradients; of ties the first is taken.
+
+    Shapes: ``z`` (n, q); out (2), or (0) for fewer than two rows.
+    """
+    n = len(z)
+    if n < 2:
+        return z.new_empty(0)
+    with torch.no_grad():
+        k = pair_kernel(z, z).flatten()
+        far = k.argmin()
+        k[:: n + 1] = -1  # a row with itself
+        at = torch.stack([k.argmax(), far])
+    return torch.exp(-gamma * (z[at // n] - z[at % n]).square().sum(1))
 
 
 def scale_to_median(adjacency: Adjacency, z: Tensor, target: float = 0.5) -> float:

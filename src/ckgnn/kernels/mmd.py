@@ -11,9 +11,12 @@ n x n matrix).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels.gaussian import pair_kernel
@@ -22,9 +25,28 @@ ESTIMATORS = ("biased", "unbiased", "rff")
 EXACT_UP_TO = 2048  # labels; above, ``auto`` takes random features (an n x n of 16 MB is the most ever formed)
 
 
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Which rows belong to which class, in the form the means need; worked out once for labels that stay.
+
+    Shapes: ``mean`` (n, c), 1 / (size of the class) where a row belongs to it, else 0; ``counts`` (c).
+    """
+
+    mean: Tensor
+    counts: Tensor
+
+    @classmethod
+    def of(cls, y: Tensor, dtype: torch.dtype = torch.float32) -> Classes:
+        """Find the classes that occur in ``y``: any integers >= 0."""
+        present, index = torch.unique(y, return_inverse=True)
+        member = torch.nn.functional.one_hot(index, len(present)).to(dtype)
+        counts = member.sum(0)
+        return cls(member / counts, counts)
+
+
 def class_means(
     z: Tensor,
-    y: Tensor,
+    y: Tensor | Classes,
     *,
     estimator: str = "biased",
     gamma: Tensor | float = 1.0,
@@ -36,20 +58,22 @@ def class_means(
     ``auto`` is ``biased`` up to 2,048 rows and ``rff`` above.  With ``unbiased`` a class of one node has no pair
     to average; it takes its limit k(x, x) = 1.
 
-    Shapes: ``z`` (n, q), ``y`` (n) with any integers >= 0; out (c, c) for the c classes that occur.
+    Shapes: ``z`` (n, q), ``y`` (n) with any integers >= 0, or their classes; out (c, c) for the c classes that occur.
     """
     if estimator == "auto":
         estimator = "biased" if len(z) <= EXACT_UP_TO else "rff"
     if estimator not in ESTIMATORS:
         raise ConfigError(unknown("MMD estimator", estimator, [*ESTIMATORS, "auto"]))
-    member = _membership(y, z.dtype)
-    counts = member.sum(0)
-    mean = member / counts
+    classes = y if isinstance(y, Classes) else Classes.of(y, z.dtype)
+    mean, counts = classes.mean, classes.counts
     if estimator == "rff":
         phi = fourier_features(z, features, gamma=gamma, generator=generator)
         m: Tensor = mean.T @ phi
         return torch.mm(m, m.T)
-    e: Tensor = mean.T @ pair_kernel(z, z, gamma) @ mean
+    if isinstance(gamma, Tensor):
+        e: Tensor = mean.T @ pair_kernel(z, z, gamma) @ mean
+    else:
+        e = _ExactMeans.apply(z, mean, gamma)  # type: ignore[no-untyped-call]
     if estimator == "unbiased":
         own = torch.diagonal(e)
         off = torch.where(counts > 1, (own * counts - 1) / (counts - 1).clamp(min=1), torch.ones_like(own))
@@ -103,6 +127,23 @@ def pairwise_loss(means: Tensor, lam: float = 1.0) -> Tensor:
     return -own + lam * (means.sum() - own)
 
 
-def _membership(y: Tensor, dtype: torch.dtype) -> Tensor:
-    present, index = torch.unique(y, return_inverse=True)
-    return torch.nn.functional.one_hot(index, len(present)).to(dtype)
+class _ExactMeans(torch.autograd.Function):
+    """``z -> M' K M`` for the pair kernel K and a fixed M, with the gradient in one go:
+
+        dL/dz = 2 (diag(S 1) - S) z,   S = -gamma K (.) M (G + G') M'
+    """
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, mean: Tensor, gamma: float) -> Tensor:
+        k = pair_kernel(z, z, gamma)
+        ctx.gamma = gamma
+        ctx.save_for_backward(z, mean, k)
+        return mean.T @ k @ mean
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        z, mean, k = ctx.saved_tensors
+        z = z - z.mean(0)  # differences do not see a shift, rounding does
+        s = (mean @ (grads[0] + grads[0].T) @ mean.T).mul_(k).mul_(-2 * ctx.gamma)
+        return s.sum(1, keepdim=True) * z - s @ z, None, None

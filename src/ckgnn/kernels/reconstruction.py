@@ -5,12 +5,20 @@ With a linear last layer, x-bar_i = h_i W + b, the loss (paper, eq. autoencoder)
     sum_i ||x_i - h_i W - b||^2
       = ||X||^2 - 2 (<H, X W'> + <X' 1, b>) + <H'H, W W'> + 2 <H' 1, W b> + n ||b||^2
 
-so that nothing of size n x d is formed, and sparse X costs only its stored entries.
+so that nothing of size n x d is formed, and sparse X costs only its stored entries.  The gradients open up as well,
+
+    dH = 2 (H W W' + 1 (W b)' - X W')     dW = 2 (H'H W + (H' 1) b' - H'X)     db = 2 (W' H' 1 + n b - X' 1)
+
+and share their products with the loss.  Everything wide is kept as d x m: W' is what a product with X reads by rows.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ckgnn.sparse import CSRMatrix, matmul
 
@@ -20,15 +28,49 @@ def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: 
 
     Shapes: ``x`` (n, d) dense or CSR, ``h`` (n, m), ``weight`` (m, d), ``bias`` (d).
     """
-    if isinstance(x, CSRMatrix):
-        squared, columns = x.squared_norm, x.column_sum
-    else:
-        squared, columns = x.square().sum(), x.sum(0)
-    cross = (h * matmul(x, weight.T)).sum() + columns @ bias
-    own = ((h.T @ h) * (weight @ weight.T)).sum() + 2 * (h.sum(0) @ (weight @ bias)) + len(h) * (bias @ bias)
-    return squared - 2 * cross + own
+    out: Tensor = _Reconstruction.apply(x, h, weight.T, bias)  # type: ignore[no-untyped-call]
+    return out
 
 
 def dense_reconstruction_loss(x: Tensor, x_bar: Tensor) -> Tensor:
     """Return the same from a given reconstruction: the definition, and the oracle of the form above."""
     return (x - x_bar).square().sum()
+
+
+class _Reconstruction(torch.autograd.Function):
+    """``(h, W', b) ->`` the loss; x is data."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor | CSRMatrix, h: Tensor, w: Tensor, b: Tensor) -> Tensor:
+        squared, columns = _of_data(x)
+        gram, total, w_gram, w_b = h.T @ h, h.sum(0), w.T @ w, b @ w
+        cross = matmul(x, w)
+        loss = squared - 2 * (torch.vdot(h.flatten(), cross.flatten()) + columns @ b)
+        loss += (gram * w_gram).sum() + 2 * (total @ w_b) + len(h) * (b @ b)
+        ctx.x = x
+        ctx.save_for_backward(h, w, b, gram, total, torch.addmm(w_b, h, w_gram).sub_(cross))
+        return loss
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor, Tensor, Tensor]:
+        twice = 2 * grads[0]
+        h, w, b, gram, total, to_h = ctx.saved_tensors
+        to_w = torch.addmm(torch.outer(b, total), w, gram).sub_(transposed_product(ctx.x, h))
+        to_b = w @ total + len(h) * b - _of_data(ctx.x)[1]
+        return None, to_h * twice, to_w.mul_(twice), to_b * twice
+
+
+def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
+    """Return ``x' h``.
+
+    Shapes: ``x`` (n, d), ``h`` (n, m); out (d, m).
+    """
+    return matmul(x.t, h) if isinstance(x, CSRMatrix) else torch.mm(x.T, h)
+
+
+def _of_data(x: Tensor | CSRMatrix) -> tuple[Tensor, Tensor]:
+    """Return ``||X||^2`` and ``X' 1``."""
+    if isinstance(x, CSRMatrix):
+        return x.squared_norm, x.column_sum
+    return x.square().sum(), x.sum(0)

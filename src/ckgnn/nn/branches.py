@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -14,11 +14,7 @@ COMBINE = ("concat", "sum", "mix")
 
 
 class Branches(nn.Module):
-    """Combine the branches of a layer, doing one sparse product where one is enough.
-
-    Sums and mixes of K-hat and A-hat are one product, since ``K^ H + A^ H = (K^ + A^) H``; with K = 1 the
-    two branches are equal and one product serves both.
-    """
+    """Combine the branches of a layer: ``k`` (K-hat), ``a`` (A-hat), ``i`` (the node itself)."""
 
     def __init__(self, names: Sequence[str], combine: str) -> None:
         super().__init__()
@@ -44,30 +40,26 @@ class Branches(nn.Module):
         if self.mix is not None:
             nn.init.zeros_(self.mix)
 
-    def forward(
-        self, h: Tensor, k_values: Tensor | None, a_values: Tensor, product: Callable[[Tensor], Tensor]
-    ) -> Tensor:
-        """Return the combined branches; ``k_values=None`` stands for K = 1, ``product(v)`` for ``V h``.
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The branches that aggregate neighbours."""
+        return tuple(b for b in self.names if b != "i")
 
-        Shapes: ``h`` (n, [m,] w), values (nnz[, m]); out (n, [m,] times * w).
+    def forward(self, h: Tensor, sums: Tensor | None) -> Tensor:
+        """Return the combined branches, from ``[K^ h || A^ h]`` or from the one sum that stands for both (K = 1).
+
+        Shapes: ``h`` (n, [m,] w), ``sums`` (n, [m,] 2 w) or (n, [m,] w); out (n, [m,] times * w).
         """
-        values = {"k": a_values if k_values is None else k_values, "a": a_values}
+        parts = {"i": h}
+        if sums is not None:
+            two = sums.shape[-1] != h.shape[-1]
+            if two and self.combine == "concat" and self.names == ("k", "a"):
+                return sums
+            parts["k"], parts["a"] = sums.chunk(2, dim=-1) if two else (sums, sums)
         if self.combine == "concat":
-            same = k_values is None
-            shared = product(a_values) if same and {"k", "a"} & set(self.names) else None
-            parts = [h if b == "i" else shared if shared is not None else product(values[b]) for b in self.names]
-            return torch.cat(parts, dim=-1)
-        weights = self.weights()
-        total: Tensor | None = None
-        for b, w in zip(self.names, weights, strict=True):
-            if b != "i":
-                total = w * values[b] if total is None else total + w * values[b]
-        out = None if total is None else product(total)
-        if "i" in self.names:
-            own = weights[self.names.index("i")] * h
-            out = own if out is None else out + own
-        assert out is not None
-        return out
+            return torch.cat([parts[b] for b in self.names], dim=-1)
+        weighed = [parts[b] if isinstance(w, float) else w * parts[b] for w, b in zip(self.weights(), self.names, strict=True)]
+        return sum(weighed[1:], weighed[0])
 
     def weights(self) -> list[Tensor | float]:
         """Return one weight per branch: 1 each, or the learned mix."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, overload
 
 import torch
 from torch import Tensor, nn
 
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.kernels import edge_kernel
 from ckgnn.nn.branches import Branches
-from ckgnn.nn.ckgcn_conv import as_adjacency, on_edges
-from ckgnn.nn.dropout import dropout
-from ckgnn.sparse import Adjacency, CSRMatrix, matmul, row_softmax, row_sum, spmm
+from ckgnn.nn.ckgcn_conv import as_adjacency, check_kernel
+from ckgnn.nn.dropout import keep_mask
+from ckgnn.sparse import Adjacency, CSRMatrix, attention, matmul, row_softmax, row_sum, spmm
 
 MERGE = ("concat", "sum", "mean")
 
@@ -92,6 +94,17 @@ class CKGATConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
+    @overload
+    def forward(
+        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
+        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
+    ) -> Tensor: ...  # fmt: skip
+    @overload
+    def forward(
+        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
+        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
+        return_kernel: Literal[True],
+    ) -> tuple[Tensor, Tensor | None]: ...  # fmt: skip
     def forward(
         self,
         x: Tensor | CSRMatrix,
@@ -99,25 +112,56 @@ class CKGATConv(nn.Module):
         *,
         z: Tensor | None = None,
         k: Tensor | None = None,
+        gamma: Tensor | float = 1.0,
         edge_weight: Tensor | None = None,
         generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Apply the layer; ``generator`` feeds the attention dropout."""
+        return_kernel: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor | None]:
+        """Apply the layer; ``generator`` feeds the attention dropout; ``return_kernel`` as for CKGCN's layer."""
         adjacency = as_adjacency(edges, x, edge_weight)
-        k = on_edges(adjacency, z, k)
+        check_kernel(adjacency, z, k)
+        if z is not None:
+            k = edge_kernel(adjacency.pattern, z, gamma)
         h = self.project(x)
-        t = self.attention(adjacency, h)
-        keep = dropout(torch.ones_like(t), self.attention_dropout, generator, training=self.training)
-        out: Tensor = self.branches(
-            h,
-            k_values=None if k is None else self.k_hat(adjacency, k, t) * keep,
-            a_values=t * keep,
-            product=lambda values: spmm(adjacency.pattern, values, h),
-        )
+        out: Tensor = self.branches(h, self._sums(adjacency, h, k, generator))
         out = out.flatten(1) if self.heads_merge == "concat" else out.sum(1)
         if self.heads_merge == "mean":
             out = out / self.heads
-        return out if self.bias is None else out + self.bias
+        out = out if self.bias is None else out + self.bias
+        return (out, k) if return_kernel else out
+
+    def _sums(
+        self, adjacency: Adjacency, h: Tensor, k: Tensor | None, generator: torch.Generator | None
+    ) -> Tensor | None:
+        """Return the sums over neighbours that the branches ask for."""
+        p, asked = adjacency.pattern, self.branches.asked
+        keep, scale = None, 1.0
+        if self.training and self.attention_dropout > 0:  # drawn in any case: a twin draws the same
+            keep, scale = keep_mask((p.nnz, self.heads), self.attention_dropout, generator, h.device)
+        if not asked:
+            return None
+        if k is None or "k" not in asked or not self.renormalize:
+            sums = attention(
+                p,
+                *self.ends(h),
+                h,
+                k=k if "k" in asked else None,
+                log_weight=adjacency.log_weight,
+                slope=self.negative_slope,
+                keep=keep,
+                scale=scale,
+            )
+            return sums if k is None or asked != ("k",) else sums[..., : self.out_channels]
+        t = self.attention(adjacency, h)
+        dropped = torch.ones_like(t) if keep is None else keep * scale
+        by_kernel = spmm(p, self.k_hat(adjacency, k, t) * dropped, h)
+        if "a" not in asked:
+            return by_kernel
+        return torch.cat([by_kernel, spmm(p, t * dropped, h)], dim=-1)
+
+    def ends(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what target and source add to the score of an edge, for every head (n, M) each."""
+        return (h * self.theta_target).sum(-1), (h * self.theta_source).sum(-1)
 
     def project(self, x: Tensor | CSRMatrix) -> Tensor:
         """Return ``x W`` for every head (n, M, w)."""
@@ -129,10 +173,10 @@ class CKGATConv(nn.Module):
         Shapes: ``h`` (n, M, w); out (nnz, M).
         """
         p = adjacency.pattern
-        score = (h * self.theta_target).sum(-1)[p.rows] + (h * self.theta_source).sum(-1)[p.cols]
-        score = nn.functional.leaky_relu(score, self.negative_slope)
-        if adjacency.weighted:
-            score = score + adjacency.a_tilde.log().unsqueeze(1)
+        target, source = self.ends(h)
+        score = nn.functional.leaky_relu(target[p.rows] + source[p.cols], self.negative_slope)
+        if adjacency.log_weight is not None:
+            score = score + adjacency.log_weight.unsqueeze(1)
         return row_softmax(p, score)
 
     def k_hat(self, adjacency: Adjacency, k: Tensor, t: Tensor) -> Tensor:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, overload
 
 import torch
 from torch import Tensor, nn
 
 from ckgnn.kernels import edge_kernel
 from ckgnn.nn.branches import Branches
-from ckgnn.sparse import Adjacency, CSRMatrix, matmul, spmm
+from ckgnn.sparse import Adjacency, CSRMatrix, composite, composite_given, matmul, spmm
 
 
 class CKGCNConv(nn.Module):
@@ -34,8 +35,8 @@ class CKGCNConv(nn.Module):
 
     Shapes:
         x (n, in_channels) dense or CSR; ``edges`` an :class:`~ckgnn.sparse.Adjacency` or PyG's ``edge_index``
-        (2, E) with ``edge_weight`` (E); ``z`` codes (n, q) or ``k`` kernel values (entries of the adjacency);
-        neither means K = 1. Out (n, width).
+        (2, E) with ``edge_weight`` (E); ``z`` codes (n, q), compared with bandwidth ``gamma``, or ``k`` kernel values
+        (entries of the adjacency); neither means K = 1. Out (n, width).
     """
 
     def __init__(
@@ -69,6 +70,17 @@ class CKGCNConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
+    @overload
+    def forward(
+        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
+        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
+    ) -> Tensor: ...  # fmt: skip
+    @overload
+    def forward(
+        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
+        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
+        return_kernel: Literal[True],
+    ) -> tuple[Tensor, Tensor | None]: ...  # fmt: skip
     def forward(
         self,
         x: Tensor | CSRMatrix,
@@ -76,20 +88,43 @@ class CKGCNConv(nn.Module):
         *,
         z: Tensor | None = None,
         k: Tensor | None = None,
+        gamma: Tensor | float = 1.0,
         edge_weight: Tensor | None = None,
         generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Apply the layer; ``generator`` is there for the common signature, nothing here is random."""
+        return_kernel: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor | None]:
+        """Apply the layer; with ``return_kernel`` return the kernel on the entries besides.
+
+        ``generator`` is there for the common signature, nothing here is random.
+        """
         adjacency = as_adjacency(edges, x, edge_weight)
-        k = on_edges(adjacency, z, k)
+        check_kernel(adjacency, z, k)
         h = matmul(x, self.weight)
-        out: Tensor = self.branches(
-            h,
-            k_values=None if k is None else self.k_hat(adjacency, k),
-            a_values=adjacency.a_hat,
-            product=lambda values: spmm(adjacency.pattern, values, h),
-        )
-        return out if self.bias is None else out + self.bias
+        sums, k = self._sums(adjacency, h, z, k, gamma)
+        out: Tensor = self.branches(h, sums)
+        out = out if self.bias is None else out + self.bias
+        return (out, k) if return_kernel else out
+
+    def _sums(
+        self, adjacency: Adjacency, h: Tensor, z: Tensor | None, k: Tensor | None, gamma: Tensor | float
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return the sums over neighbours that the branches ask for, and k: in one pass where all are wanted."""
+        p, asked = adjacency.pattern, self.branches.asked
+        fused = set(asked) == {"k", "a"} and not self.renormalize
+        if z is not None and fused:
+            return composite(p, adjacency.a_hat, z, h, gamma, symmetric=adjacency.symmetric)
+        if z is not None:
+            k = edge_kernel(p, z, gamma)
+        if not asked:
+            return None, k
+        if k is None or "k" not in asked:
+            return spmm(p, adjacency.a_hat, h), k
+        if fused:
+            return composite_given(p, adjacency.a_hat, k, h), k
+        by_kernel = spmm(p, self.k_hat(adjacency, k), h)
+        if "a" not in asked:
+            return by_kernel, k
+        return torch.cat([by_kernel, spmm(p, adjacency.a_hat, h)], dim=-1), k
 
     def k_hat(self, adjacency: Adjacency, k: Tensor) -> Tensor:
         """Return the values of K-hat."""
@@ -113,12 +148,9 @@ def as_adjacency(edges: Adjacency | Tensor, x: Tensor | CSRMatrix, edge_weight: 
     return Adjacency.from_edge_index(edges, x.shape[0], weight.to(x.dtype))
 
 
-def on_edges(adjacency: Adjacency, z: Tensor | None, k: Tensor | None) -> Tensor | None:
-    """Return kernel values from codes or from values given; ``None`` stands for K = 1."""
+def check_kernel(adjacency: Adjacency, z: Tensor | None, k: Tensor | None) -> None:
+    """Refuse codes and values at once, and values for other entries; neither stands for K = 1."""
     if z is not None and k is not None:
         raise ValueError("give codes z or kernel values k, not both")
-    if z is not None:
-        return edge_kernel(adjacency.pattern, z)
     if k is not None and k.shape != (adjacency.pattern.nnz,):
         raise ValueError(f"k has shape {tuple(k.shape)}, but the adjacency has {adjacency.pattern.nnz} entries")
-    return k

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import overload
 
 import torch
@@ -27,18 +29,23 @@ def dropout(
         return x
     if isinstance(x, CSRMatrix):
         return x.with_values(dropout(x.values, p, generator))
-    return x * _mask(x, 1 - p, generator)
+    keep, scale = keep_mask(x.shape, p, generator, x.device)
+    return x * keep.to(x.dtype).mul_(scale)
 
 
-def _mask(x: Tensor, keep: float, generator: torch.Generator | None) -> Tensor:
-    """Return 1 / keep with probability ``keep``, else 0.
+def keep_mask(
+    shape: Sequence[int], p: float, generator: torch.Generator | None, device: torch.device
+) -> tuple[Tensor, float]:
+    """Return which entries stay, each with probability 1 - p, and the scale that keeps their mean.
 
     On a CPU each 64-bit draw gives four 16-bit ones, fifteen times faster than ``bernoulli_``; the probability is
     rounded to 1 / 65536 and the scale with it, so that the mean stays exactly 1.
     """
-    if x.device.type != "cpu":
-        return torch.empty_like(x).bernoulli_(keep, generator=generator).div_(keep)
-    level = max(1, round(keep * 65536))
-    bits = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None, generator=generator)
-    low = bits.view(torch.int16)[: x.numel()].view(x.shape) <= level - 32769  # <: 32768 would not fit
-    return low.to(x.dtype).mul_(65536 / level)
+    if device.type != "cpu":
+        keep = torch.empty(shape, device=device).bernoulli_(1 - p, generator=generator).bool()
+        return keep, 1 / (1 - p)
+    level = max(1, round((1 - p) * 65536))
+    count = math.prod(shape)
+    bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None, generator=generator)
+    low = bits.view(torch.int16)[:count].view(torch.Size(shape)) <= level - 32769  # <: 32768 would not fit
+    return low, 65536 / level

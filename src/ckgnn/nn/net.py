@@ -89,32 +89,49 @@ class CompositeNet(nn.Module):
         """Return the logits."""
         return self.run(inputs, k).logits
 
-    def run(self, inputs: Inputs, k: Tensor | None = None, *, calibrate: bool = False) -> Output:
+    def encode(self, inputs: Inputs) -> Tensor | None:
+        """Return the codes of the kernel on the input features, ``None`` without one.
+
+        They do not depend on dropout, so one calculation serves a validation pass and the training step after it.
+        """
+        kernels = self.kernel_modules()
+        return kernels[0](inputs.x_kernel) if kernels else None
+
+    def run(
+        self, inputs: Inputs, k: Tensor | None = None, *, codes: Tensor | None = None, calibrate: bool = False
+    ) -> Output:
         """Return logits, codes and kernel values; ``k`` puts given values in the place of a learned kernel.
 
-        ``calibrate`` first scales each kernel to a median of 0.5 over the edges; to be used once, before training.
+        ``codes`` may give the result of :meth:`encode`.  ``calibrate`` first scales each kernel to a median of 0.5 over
+        the edges; to be used once, before training.
         """
         kernels = [] if k is not None else self.kernel_modules()
         out = Output(logits=torch.empty(0))
         h: Tensor | CSRMatrix = inputs.x
         for depth, conv in enumerate(self.layers()):
-            if depth < len(kernels):
-                k = self._kernel(out, kernels[depth], inputs, inputs.x_kernel if depth == 0 else h, calibrate)
+            kernel = kernels[depth] if depth < len(kernels) else None
+            if kernel is not None:
+                x = h if depth else inputs.x_kernel
+                if calibrate:
+                    kernel.calibrate(inputs.adjacency, x)
+                out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
+                out.codes.append(kernel(x) if depth or codes is None else codes)
             h = dropout(h, self.dropout if depth else self.input_dropout, self.generator, training=self.training)
-            out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator)
+            if kernel is None:
+                out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator)
+            else:
+                out.logits, k = conv(
+                    h,
+                    inputs.adjacency,
+                    z=out.codes[-1],
+                    gamma=kernel.gamma,
+                    generator=self.generator,
+                    return_kernel=True,
+                )
+                assert k is not None
+                out.k.append(k)
             h = ACTIVATIONS[self.activation](out.logits)
         return out
-
-    def _kernel(
-        self, out: Output, kernel: LearnedKernel, inputs: Inputs, x: Tensor | CSRMatrix, calibrate: bool
-    ) -> Tensor:
-        if calibrate:
-            kernel.calibrate(inputs.adjacency, x)
-        z = kernel(x)
-        out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
-        out.codes.append(z)
-        out.k.append(kernel.on_edges(inputs.adjacency, z))
-        return out.k[-1]
 
 
 ConvFactory = Callable[[int, int, bool], Conv]

@@ -2,17 +2,31 @@
 
 from ckgnn.sparse.adjacency import Adjacency
 from ckgnn.sparse.matrix import CSRMatrix, feature_tensor
-from ckgnn.sparse.ops import matmul, row_softmax, row_sum, spmm, squared_distance
+from ckgnn.sparse.ops import (
+    attention,
+    composite,
+    composite_given,
+    matmul,
+    row_softmax,
+    row_sum,
+    spmm,
+    squared_distance,
+    tanh,
+)
 from ckgnn.sparse.pattern import Pattern
 
 __all__ = [
     "Adjacency",
     "CSRMatrix",
     "Pattern",
+    "attention",
+    "composite",
+    "composite_given",
     "feature_tensor",
     "matmul",
     "row_softmax",
     "row_sum",
     "spmm",
     "squared_distance",
+    "tanh",
 ]

@@ -73,6 +73,18 @@ class Adjacency:
         return self.normalize(self.a_tilde)
 
     @cached_property
+    def symmetric(self) -> bool:
+        """Whether pattern and weights are: then compiled backward passes, all on the CPU, need no transpose."""
+        p, w = self.pattern, self.a_tilde.detach()
+        return p.symmetric and w.device.type == "cpu" and torch.equal(w, p.transpose_values(w))
+
+    @cached_property
+    @torch.inference_mode(False)
+    def log_weight(self) -> Tensor | None:
+        """Logarithms of the weights, ``None`` where all are 1."""
+        return self.a_tilde.log() if self.weighted else None
+
+    @cached_property
     def weighted(self) -> bool:
         """Whether any weight differs from 1."""
         return bool((self.a_tilde != 1).any())

@@ -3,34 +3,43 @@
     (M h):        dL/dh = M' G,   dL/dv_e = <G_i, h_j>   for entry e = (i, j) with value v_e
     squared distance:   dL/dz = 2 (diag(S 1) - S) z,     S = G + G'   (a graph Laplacian)
 
-Every part is again a sparse product, made by whichever implementation :func:`kernels_for` names.
+Every part of these two is again a sparse product, made by whichever implementation :func:`kernels_for` names.  The
+composite and the attention pass have formulas of their own (:mod:`ckgnn.sparse.fused`) and exist only compiled; in
+plain torch they are made of the two above.
 """
 
 from __future__ import annotations
 
 import os
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.sparse import reference
 from ckgnn.sparse.pattern import Pattern
 
+if TYPE_CHECKING:
+    from ckgnn.sparse.fused.attention import Heads
+
 CHOICES = ("auto", "fused", "reference")
+Gradient = Tensor | None
 
 
-def kernels_for(t: Tensor) -> ModuleType:
-    """Return the implementation for a tensor: compiled on a CPU where numba works, else plain torch.
+def kernels_for(*tensors: Tensor) -> ModuleType:
+    """Return the implementation for some tensors: compiled on a CPU where numba works, else plain torch.
 
-    ``CKGNN_SPARSE=reference|fused`` forces one; tensors that the compiled path cannot take always go to the reference.
+    ``CKGNN_SPARSE=reference|fused`` forces one; tensors that the compiled path cannot take (another device, another
+    type, mixed types) always go to the reference.
     """
     choice = os.environ.get("CKGNN_SPARSE", "auto")
     if choice not in CHOICES:
         raise ConfigError(unknown("CKGNN_SPARSE", choice, CHOICES))
-    if choice == "reference" or t.device.type != "cpu" or t.dtype not in (torch.float32, torch.float64):
+    kinds = {(t.device.type, t.dtype) for t in tensors}
+    if choice == "reference" or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
         return reference
     try:
         from ckgnn.sparse import fused
@@ -42,24 +51,33 @@ def kernels_for(t: Tensor) -> ModuleType:
 
 
 class Spmm(torch.autograd.Function):
-    """``(values, h) -> M h`` with gradients to both."""
+    """``(values, h) -> M h`` with gradients to both.
+
+    ``mirrored`` are the values in the order of the transpose, where the caller has them ready.
+    """
 
     @staticmethod
-    def forward(ctx: Any, pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
+    def forward(ctx: Any, pattern: Pattern, values: Tensor, h: Tensor, mirrored: Tensor | None) -> Tensor:
         ctx.pattern = pattern
+        ctx.mirrored = mirrored
         ctx.save_for_backward(values, h)
-        out: Tensor = kernels_for(h).matmul(pattern, values, h)
+        out: Tensor = kernels_for(values, h).matmul(pattern, values, h)
         return out
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Gradient, Gradient, None]:
         (g,) = grads
         values, h = ctx.saved_tensors
         pattern: Pattern = ctx.pattern
-        kernels = kernels_for(g)
+        kernels = kernels_for(values, g)
         to_values = kernels.sampled_product(pattern, g, h) if ctx.needs_input_grad[1] else None
-        to_h = kernels.matmul(pattern.t, pattern.transpose_values(values), g) if ctx.needs_input_grad[2] else None
-        return None, to_values, to_h
+        to_h = None
+        if ctx.needs_input_grad[2] and ctx.mirrored is not None:
+            to_h = kernels.matmul(pattern.t, ctx.mirrored, g)
+        elif ctx.needs_input_grad[2]:
+            to_h = kernels.matmul(pattern.t, values, g, pattern.order)
+        return None, to_values, to_h, None
 
 
 class SquaredDistance(torch.autograd.Function):
@@ -73,16 +91,113 @@ class SquaredDistance(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
         (g,) = grads
         (z,) = ctx.saved_tensors
         pattern: Pattern = ctx.pattern
         kernels = kernels_for(z)
-        z = z - z.mean(0)  # the distances do not see a shift; without it float32 cancels badly far from 0
-        g_t = pattern.transpose_values(g)
-        if pattern.symmetric:
-            s = g + g_t
-            return None, 2 * (reference.row_sum(pattern, s).unsqueeze(1) * z - kernels.matmul(pattern, s, z))
-        out = (reference.row_sum(pattern, g) + reference.row_sum(pattern.t, g_t)).unsqueeze(1) * z
-        out -= kernels.matmul(pattern, g, z) + kernels.matmul(pattern.t, g_t, z)
-        return None, 2 * out
+        g, out = 2 * g, torch.zeros_like(z, memory_format=torch.contiguous_format)
+        kernels.pull(pattern, g, z, out)
+        kernels.pull(pattern.t, g, z, out, pattern.order)
+        return None, out
+
+
+class Tanh(torch.autograd.Function):
+    """``x -> tanh x``, by whichever implementation is the faster."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        out: Tensor = kernels_for(x).tanh(x)
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        (out,) = ctx.saved_tensors
+        return torch.ops.aten.tanh_backward(grads[0], out)  # type: ignore[no-any-return]
+
+
+class Composite(torch.autograd.Function):
+    """``(a, z, gamma, h) -> [K^ h || A^ h], k`` in one compiled pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, pattern: Pattern, symmetric: bool, a: Tensor, z: Tensor, gamma: Tensor | float, h: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        from ckgnn.sparse.fused import composite
+
+        ctx.pattern, ctx.symmetric, ctx.gamma = pattern, symmetric, float(gamma)
+        out, k = composite.forward(pattern, a, z, ctx.gamma, h)
+        ctx.save_for_backward(a, z, h, k)
+        ctx.set_materialize_grads(False)
+        return out, k
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Gradient) -> tuple[None, None, Gradient, Gradient, Gradient, Gradient]:
+        from ckgnn.sparse.fused import composite
+
+        g, g_k = grads
+        a, z, h, k = ctx.saved_tensors
+        if g is None:
+            g = h.new_zeros(len(h), 2 * h.shape[1])
+        dh, dz, da, dgamma = composite.backward(
+            ctx.pattern,
+            a,
+            z,
+            ctx.gamma,
+            h,
+            k,
+            g,
+            g_k,
+            symmetric=ctx.symmetric,
+            to_a=ctx.needs_input_grad[2],
+            to_gamma=ctx.needs_input_grad[4],
+        )
+        return None, None, da, dz, dgamma, dh
+
+
+class CompositeGiven(torch.autograd.Function):
+    """``(a, k, h) -> [K^ h || A^ h]`` for values of k that are there already."""
+
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, a: Tensor, k: Tensor, h: Tensor) -> Tensor:
+        from ckgnn.sparse.fused import composite
+
+        ctx.pattern = pattern
+        ctx.save_for_backward(a, k, h)
+        return composite.forward_given(pattern, a, k, h)
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Gradient, Gradient, Gradient]:
+        from ckgnn.sparse.fused import composite
+
+        _, to_a, to_k, to_h = ctx.needs_input_grad
+        a, k, h = ctx.saved_tensors
+        dh, da, dk = composite.backward_given(ctx.pattern, a, k, h, grads[0], to_k=to_k, to_a=to_a, to_h=to_h)
+        return None, da, dk, dh
+
+
+class Attention(torch.autograd.Function):
+    """``(target, source, k, h) ->`` both sums of every head; only the plain one without k."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, pattern: Pattern, heads: Heads, target: Tensor, source: Tensor, k: Tensor | None, h: Tensor
+    ) -> Tensor:
+        from ckgnn.sparse.fused import attention
+
+        ctx.pattern, ctx.heads = pattern, heads
+        out, t = attention.forward(pattern, heads, target, source, k, h)
+        ctx.save_for_backward(target, source, k, h, t)
+        return out
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Gradient, Gradient, Gradient, Gradient]:
+        from ckgnn.sparse.fused import attention
+
+        return None, None, *attention.backward(ctx.pattern, ctx.heads, *ctx.saved_tensors, grads[0])

@@ -24,6 +24,7 @@ class CSRMatrix:
 
     pattern: Pattern
     values: Tensor
+    fixed: bool = True  # whether the same values will be multiplied again: then their transpose is worth keeping
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,9 +54,20 @@ class CSRMatrix:
         out = self.values.new_zeros(self.shape[1])
         return out.index_add(0, self.pattern.cols, self.values)
 
+    @cached_property
+    @torch.inference_mode(False)
+    def t(self) -> CSRMatrix:
+        """The transpose."""
+        return CSRMatrix(self.pattern.t, self.pattern.transpose_values(self.values))
+
+    @property
+    def mirrored(self) -> Tensor | None:
+        """The values in the order of the transpose, ``None`` where they are not worth keeping or are learned."""
+        return self.t.values if self.fixed and not self.values.requires_grad else None
+
     def with_values(self, values: Tensor) -> CSRMatrix:
-        """Return the same pattern with other values."""
-        return CSRMatrix(self.pattern, values)
+        """Return the same pattern with other values, for one use."""
+        return CSRMatrix(self.pattern, values, fixed=False)
 
     def to_dense(self) -> Tensor:
         """Return the dense tensor (for tests and small matrices)."""

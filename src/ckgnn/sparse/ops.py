@@ -10,15 +10,17 @@ from ckgnn.sparse.matrix import CSRMatrix
 from ckgnn.sparse.pattern import Pattern
 
 
-def spmm(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
+def spmm(pattern: Pattern, values: Tensor, h: Tensor, *, mirrored: Tensor | None = None) -> Tensor:
     """Return ``M h``, differentiable in the values of M and in h.
+
+    ``mirrored`` may give the values in the order of the transpose, if they are at hand.
 
     Shapes: ``values`` (nnz) with ``h`` (n_cols, w), or ``values`` (nnz, m) with ``h`` (n_cols, m, w).
     """
     fits = values.dim() in (1, 2) and h.dim() == values.dim() + 1 and values.shape[1:] == h.shape[1:-1]
     if not fits or values.shape[0] != pattern.nnz or h.shape[0] != pattern.shape[1]:
         raise ValueError(f"{pattern} does not fit values {tuple(values.shape)} and h {tuple(h.shape)}")
-    out: Tensor = autograd.Spmm.apply(pattern, values, h)  # type: ignore[no-untyped-call]
+    out: Tensor = autograd.Spmm.apply(pattern, values, h, mirrored)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -30,6 +32,90 @@ def squared_distance(pattern: Pattern, z: Tensor) -> Tensor:
     if z.dim() != 2 or pattern.shape != (z.shape[0], z.shape[0]):
         raise ValueError(f"{pattern} does not fit codes {tuple(z.shape)}")
     out: Tensor = autograd.SquaredDistance.apply(pattern, z)  # type: ignore[no-untyped-call]
+    return out
+
+
+def composite(
+    pattern: Pattern, a: Tensor, z: Tensor, h: Tensor, gamma: Tensor | float = 1.0, *, symmetric: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return ``[K^ h || A^ h]`` and k, for ``k = exp(-gamma ||z_i - z_j||^2)`` and ``K^ = K (.) A^`` on a pattern.
+
+    Differentiable in a, z, h and gamma.  ``symmetric`` says that the values ``a`` are, on a symmetric pattern; then
+    the backward pass needs no transpose.
+
+    Shapes: ``a`` (nnz), ``z`` (n, q), ``h`` (n, w); out (n, 2 w), (nnz).
+    """
+    n = pattern.shape[0]
+    if pattern.shape[1] != n or a.shape != (pattern.nnz,) or z.dim() != 2 or h.dim() != 2 or {len(z), len(h)} != {n}:
+        raise ValueError(f"{pattern} does not fit a {_size(a)}, codes {_size(z)} and h {_size(h)}")
+    tensors = (a, z, h, gamma) if isinstance(gamma, Tensor) else (a, z, h)
+    if autograd.kernels_for(*tensors) is reference:
+        k = torch.exp(-gamma * squared_distance(pattern, z))
+        return composite_given(pattern, a, k, h), k
+    out: tuple[Tensor, Tensor] = autograd.Composite.apply(  # type: ignore[no-untyped-call]
+        pattern, symmetric and pattern.symmetric, a, z, gamma, h
+    )
+    return out
+
+
+def composite_given(pattern: Pattern, a: Tensor, k: Tensor, h: Tensor) -> Tensor:
+    """Return ``[K^ h || A^ h]`` for values of k; differentiable in a, k and h.
+
+    Shapes: ``a`` and ``k`` (nnz), ``h`` (n_cols, w); out (n_rows, 2 w).
+    """
+    if not a.shape == k.shape == (pattern.nnz,) or h.dim() != 2 or len(h) != pattern.shape[1]:
+        raise ValueError(f"{pattern} does not fit a {_size(a)}, k {_size(k)} and h {_size(h)}")
+    if autograd.kernels_for(a, k, h) is reference:
+        return torch.cat([spmm(pattern, k * a, h), spmm(pattern, a, h)], dim=1)
+    out: Tensor = autograd.CompositeGiven.apply(pattern, a, k, h)  # type: ignore[no-untyped-call]
+    return out
+
+
+def attention(
+    pattern: Pattern,
+    target: Tensor,
+    source: Tensor,
+    h: Tensor,
+    *,
+    k: Tensor | None = None,
+    log_weight: Tensor | None = None,
+    slope: float = 0.2,
+    keep: Tensor | None = None,
+    scale: float = 1.0,
+) -> Tensor:
+    """Return ``[sum_e k_e t_e h_j || sum_e t_e h_j]`` of every head, t the softmax over rows of the scores
+
+        s_e = LeakyReLU(target_i + source_j) + log w_e
+
+    Without k only the second sum.  ``keep`` (true or false) and ``scale`` are dropout on t.  Differentiable in target,
+    source, k and h.
+
+    Shapes: ``target``, ``source`` (n, m), ``h`` (n, m, w), ``k`` and ``log_weight`` (nnz), ``keep`` (nnz, m);
+    out (n, m, 2 w) or (n, m, w).
+    """
+    n = pattern.shape[0]
+    ends = target.shape == source.shape == h.shape[:-1] == (n, *h.shape[1:-1])
+    entries = all(t is None or t.shape == (pattern.nnz,) for t in (k, log_weight))
+    drops = keep is None or keep.shape == (pattern.nnz, *h.shape[1:-1])
+    if h.dim() != 3 or pattern.shape[1] != n or not (ends and entries and drops):
+        shapes = ", ".join(
+            f"{name} {_size(t)}"
+            for name, t in (("target", target), ("source", source), ("h", h), ("k", k), ("log_weight", log_weight),
+                            ("keep", keep)) if t is not None
+        )  # fmt: skip
+        raise ValueError(f"{pattern} does not fit {shapes}")
+    tensors = [t for t in (target, source, h, k, log_weight) if t is not None]
+    if autograd.kernels_for(*tensors) is reference or (log_weight is not None and log_weight.requires_grad):
+        score = target[pattern.rows] + source[pattern.cols]
+        score = torch.nn.functional.leaky_relu(score, slope)
+        t = row_softmax(pattern, score if log_weight is None else score + log_weight.unsqueeze(1))
+        t = t if keep is None else t * keep * scale
+        plain = spmm(pattern, t, h)
+        return plain if k is None else torch.cat([spmm(pattern, k.unsqueeze(1) * t, h), plain], dim=-1)
+    from ckgnn.sparse.fused.attention import Heads
+
+    heads = Heads(slope, log_weight, keep, scale)
+    out: Tensor = autograd.Attention.apply(pattern, heads, target, source, k, h)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -57,10 +143,20 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     Shapes: ``x`` (n, d), ``w`` (d, h); out (n, h).
     """
     if isinstance(x, CSRMatrix):
-        return spmm(x.pattern, x.values, w)
+        return spmm(x.pattern, x.values, w, mirrored=x.mirrored)
     return torch.mm(x, w)
+
+
+def tanh(x: Tensor) -> Tensor:
+    """Return tanh of every number."""
+    out: Tensor = autograd.Tanh.apply(x)  # type: ignore[no-untyped-call]
+    return out
 
 
 def _check_entries(pattern: Pattern, values: Tensor) -> None:
     if values.dim() == 0 or values.shape[0] != pattern.nnz:
         raise ValueError(f"{pattern} does not fit values {tuple(values.shape)}")
+
+
+def _size(t: Tensor) -> tuple[int, ...]:
+    return tuple(t.shape)

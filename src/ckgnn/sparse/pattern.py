@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import torch
 from torch import Tensor
+
+
+RUN = 65536  # entries that one thread takes at a time: long enough to be worth waking it
 
 
 class Pattern:
@@ -59,12 +63,26 @@ class Pattern:
     @cached_property
     @torch.inference_mode(False)
     def _transposed(self) -> tuple[Pattern, Tensor]:
-        order = torch.argsort(self.cols, stable=True)
+        order = torch.argsort(self.cols, stable=True).to(self.indices.dtype)
         if self.symmetric:
             return self, order
         counts = torch.bincount(self.cols, minlength=self.shape[1])
         indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         return Pattern(indptr, self.rows[order], (self.shape[1], self.shape[0])), order
+
+    @cached_property
+    def runs(self) -> list[tuple[int, int]]:
+        """Runs of rows, first and last + 1, with about :data:`RUN` entries each: pieces of work of one size."""
+        pieces = max(1, self.nnz // RUN)
+        marks = torch.arange(1, pieces, device=self.indptr.device) * (self.nnz // pieces)
+        inner = torch.searchsorted(self.indptr, marks.to(self.indptr.dtype)).tolist()
+        ends = sorted({0, *inner, self.shape[0]})
+        return list(pairwise(ends))
+
+    @property
+    def order(self) -> Tensor:
+        """Entry e of the transpose is entry ``order[e]`` here."""
+        return self._transposed[1]
 
     @property
     def t(self) -> Pattern:

@@ -22,11 +22,15 @@ with warnings.catch_warnings():  # torch says once per process that CSR is in be
     torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), check_invariants=True)
 
 
-def matmul(pattern: Pattern, values: Tensor, h: Tensor) -> Tensor:
+def matmul(pattern: Pattern, values: Tensor, h: Tensor, order: Tensor | None = None) -> Tensor:
     """Return ``M h`` for the matrix with ``values`` on ``pattern``; heads, if any, are the middle axis.
+
+    With an ``order`` the value of entry e is ``values[order[e]]``: so a transpose takes the values of its original.
 
     Shapes: ``values`` (nnz) with ``h`` (n_cols, w), or ``values`` (nnz, m) with ``h`` (n_cols, m, w).
     """
+    if order is not None:
+        values = values[order]
     if values.dim() == 2:
         heads = [matmul(pattern, values[:, m], h[:, m]) for m in range(values.shape[1])]
         return torch.stack(heads, dim=1)
@@ -70,6 +74,19 @@ def squared_distance(pattern: Pattern, z: Tensor) -> Tensor:
     for e in _blocks(pattern, z.shape[1]):
         out[e] = (z[pattern.rows[e]] - z[pattern.cols[e]]).square().sum(-1)
     return out
+
+
+def pull(pattern: Pattern, values: Tensor, z: Tensor, out: Tensor, order: Tensor | None = None) -> None:
+    """Add ``sum_e v_e (z_i - z_j)`` to every row of ``out``, as ``(diag(V 1) - V) z``.
+
+    Shapes: ``values`` (nnz), ``z`` and ``out`` (n, q).
+    """
+    z = z - z.mean(0)  # differences do not see a shift; without it float32 cancels badly far from 0
+    values = values if order is None else values[order]
+    out += row_sum(pattern, values).unsqueeze(1) * z - matmul(pattern, values, z)
+
+
+tanh = torch.tanh
 
 
 def row_sum(pattern: Pattern, values: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ cannot look at a test label because it never holds one.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from torch.nn import functional as F
 
 from ckgnn.errors import ConfigError
 from ckgnn.graph import IntArray
-from ckgnn.kernels import watch
+from ckgnn.kernels import Classes, watch
 from ckgnn.nn import CompositeNet, Inputs, Output
 from ckgnn.train.config import Config
 from ckgnn.train.objective import objective
@@ -77,7 +76,8 @@ def make_optimizer(model: CompositeNet, config: Config) -> torch.optim.Adam:
         {"params": free, "weight_decay": 0.0},
         {"params": kernel, "weight_decay": config.kernel_weight_decay, "lr": config.kernel_lr},
     ]
-    return torch.optim.Adam([g for g in groups if g["params"]], lr=config.lr, betas=(0.9, 0.999))
+    # fused: one pass over all parameters
+    return torch.optim.Adam([g for g in groups if g["params"]], lr=config.lr, betas=(0.9, 0.999), fused=True)
 
 
 def fit(
@@ -94,14 +94,23 @@ def fit(
     train, y_train = (torch.from_numpy(a).to(device) for a in (labels.train, labels.y_train))
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
     edges = TrainingEdges.of(inputs, labels)
+    classes = Classes.of(y_train, inputs.adjacency.a_tilde.dtype)
+    encode = state.model.encode if given_k is None else lambda _: None
+    codes = encode(inputs)
     while not state.stopped:
         began = time.perf_counter()
-        loss = _step(state, inputs, train, y_train, config, given_k)
-        out = _evaluate(state.model, inputs, given_k)
+        state.model.train()
+        state.optimizer.zero_grad(set_to_none=True)
+        out = state.model.run(inputs, given_k, codes=codes)
+        loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, classes)
+        loss.backward()  # type: ignore[no-untyped-call]
+        state.optimizer.step()
+        codes = encode(inputs)  # the weights stay until the next step, so validation and that step share these
+        out = _evaluate(state.model, inputs, given_k, codes)
         logits = out.logits[val]
         measures = Measures(
             state.epoch,
-            float(loss),
+            float(loss.detach()),
             float(F.cross_entropy(logits, y_val)) + (decay_term(state.optimizer) if config.monitor_l2 else 0.0),
             float((logits.argmax(1) == y_val).double().mean()),
         )
@@ -113,7 +122,7 @@ def fit(
         decision = state.rule.update(measures)
         if decision.keep:
             state.best_epoch = state.epoch
-            state.best = copy.deepcopy(state.model.state_dict())
+            state.best = {name: value.clone() for name, value in state.model.state_dict().items()}
         row = {
             "epoch": state.epoch,
             "train_loss": measures.train_loss,
@@ -169,19 +178,7 @@ class TrainingEdges:
         return {"k_inside": w.mean_inside, "k_across": w.mean_across, "k_mean": every}
 
 
-def _step(
-    state: State, inputs: Inputs, train: Tensor, y_train: Tensor, config: Config, given_k: Tensor | None
-) -> Tensor:
-    state.model.train()
-    state.optimizer.zero_grad(set_to_none=True)
-    out = state.model.run(inputs, given_k)
-    loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator)
-    loss.backward()  # type: ignore[no-untyped-call]
-    state.optimizer.step()
-    return loss.detach()
-
-
 @torch.no_grad()
-def _evaluate(model: CompositeNet, inputs: Inputs, given_k: Tensor | None) -> Output:
+def _evaluate(model: CompositeNet, inputs: Inputs, given_k: Tensor | None, codes: Tensor | None) -> Output:
     model.eval()
-    return model.run(inputs, given_k)
+    return model.run(inputs, given_k, codes=codes)

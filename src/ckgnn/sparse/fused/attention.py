@@ -1,0 +1,238 @@
+"""Attention, its kernel and both sums of every head, row by row.
+
+For head m and entry e = (i, j), with one bit ``d_e`` per entry and head from dropout (scaled, 1 without),
+
+    forward    s_e = LeakyReLU(target_i + source_j) + log w_e,   t_e = softmax of s over row i
+               [sum_e k_e t_e d_e h_j || sum_e t_e d_e h_j]
+
+With ``[g || g']`` the gradient of the result, ``p_e = <g_i, h_j>`` and ``r_e = <g'_i, h_j>``,
+
+    backward   dt_e = d_e (k_e p_e + r_e)      dk_e = sum over heads of d_e t_e p_e
+               ds_e = t_e (dt_e - sum over row i of t dt),   to target_i and source_j through LeakyReLU
+               dh_j = sum_e d_e t_e (k_e g_i + g'_i)
+
+the last and the sum for source_j in a second pass, over the transposed pattern.  What is held is t and ds: entries
+x heads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ckgnn.sparse.fused.compiling import Array, entry, part
+from ckgnn.sparse.fused.products import array
+from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, is_far, lowest
+from ckgnn.sparse.fused.simd import (
+    add,
+    divide,
+    larger,
+    load,
+    multiply,
+    multiply_add,
+    prefetch,
+    splat,
+    store,
+    subtract,
+    where_positive,
+)
+from ckgnn.sparse.fused.threads import over_rows
+from ckgnn.sparse.pattern import Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """What does not change between forward and backward: weights of the edges, dropout, the slope of LeakyReLU.
+
+    Shapes: ``log_weight`` (nnz) or ``None`` for an unweighted graph, ``keep`` (nnz, m) of 0 and 1 or ``None``.
+    """
+
+    slope: float
+    log_weight: Tensor | None = None
+    keep: Tensor | None = None
+    scale: float = 1.0
+
+
+def forward(
+    pattern: Pattern, heads: Heads, target: Tensor, source: Tensor, k: Tensor | None, h: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return both sums and the attention before dropout; without k only the plain sum.
+
+    Shapes: ``target`` and ``source`` (n, m), ``k`` (nnz), ``h`` (n, m, w); out (n, m, 2 w) or (n, m, w), (nnz, m).
+    """
+    n, m, w = h.shape
+    sums = 1 if k is None else 2
+    out, t = h.new_empty(n, m, sums * w), h.new_empty(pattern.nnz, m)
+    over_rows(
+        _forward, pattern, array(target), array(source), *_given(heads, k, h), array(h.reshape(n, m * w)), w,
+        out.view(n, -1).numpy(), t.numpy()
+    )  # fmt: skip
+    return out, t
+
+
+def backward(
+    pattern: Pattern, heads: Heads, target: Tensor, source: Tensor, k: Tensor | None, h: Tensor, t: Tensor, g: Tensor
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    """Return the gradients to target, source, k and h."""
+    n, m, w = h.shape
+    given, flat, ds = _given(heads, k, h), array(g.reshape(n, -1)), torch.empty_like(t)
+    d_target, d_source, dh = torch.empty_like(target), torch.empty_like(source), h.new_empty(h.shape)
+    dk = h.new_empty(0 if k is None else pattern.nnz)
+    over_rows(
+        _backward, pattern, array(target), array(source), *given, array(h.reshape(n, m * w)), w, t.numpy(), flat,
+        ds.numpy(), d_target.numpy(), dk.numpy()
+    )  # fmt: skip
+    over_rows(
+        _backward_columns, pattern.t, array(pattern.order), given[1], given[3], w, t.numpy(), flat, ds.numpy(), d_source.numpy(),
+        dh.view(n, m * w).numpy()
+    )  # fmt: skip
+    return d_target, d_source, None if k is None else dk, dh
+
+
+def _given(heads: Heads, k: Tensor | None, h: Tensor) -> tuple[Any, ...]:
+    """Return what compiled code takes; an empty array stands for what is not there."""
+    none = h.new_empty(0)
+    drop = none.unsqueeze(1) if heads.keep is None else heads.keep.to(h.dtype).mul_(heads.scale)
+    log_weight = none if heads.log_weight is None else heads.log_weight
+    return array(log_weight), array(drop), array(h).dtype.type(heads.slope), array(none if k is None else k)
+
+
+@by_blocks
+@part
+def _softmax(zero: Any, count: Any, m: int, i: int, begin: int, end: int, indices: Array, target: Array,
+             source: Array, log_weight: Array, slope: Any, t: Array) -> None:
+    """The attention of row i, for a block of heads."""
+    here = load(zero, target, i, m, count)
+    top = splat(zero, -math.inf)
+    for e in range(begin, end):
+        score = add(here, load(zero, source, indices[e], m, count))
+        score = where_positive(score, score, multiply(splat(zero, slope), score))
+        if len(log_weight):
+            score = add(score, splat(zero, log_weight[e]))
+        store(t, e, m, score, count)
+        top = larger(score, top)
+    whole = zero
+    for e in range(begin, end):
+        share = exponential(subtract(load(zero, t, e, m, count), top), lowest(t))
+        store(t, e, m, share, count)
+        whole = add(whole, share)
+    for e in range(begin, end):
+        store(t, e, m, divide(load(zero, t, e, m, count), whole), count)
+
+
+@by_blocks
+@part
+def _both_sums(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: int, indices: Array, drop: Array,
+               k: Array, h: Array, width: int, t: Array, out: Array) -> None:
+    s, plain = zero, zero
+    far, last = is_far(h), len(indices) - 1
+    for e in range(begin, end):
+        if far:
+            prefetch(zero, h, indices[min(e + AHEAD, last)], m * width + c)
+        x = load(zero, h, indices[e], m * width + c, count)
+        v = t[e, m] * drop[e, m] if len(drop) else t[e, m]
+        plain = multiply_add(v, x, plain)
+        if len(k):
+            s = multiply_add(k[e] * v, x, s)
+    if len(k):
+        store(out, i, 2 * m * width + c, s, count)
+        store(out, i, (2 * m + 1) * width + c, plain, count)
+    else:
+        store(out, i, m * width + c, plain, count)
+
+
+@by_blocks
+@part
+def _softmax_back(zero: Any, count: Any, m: int, i: int, begin: int, end: int, indices: Array, target: Array,
+                  source: Array, slope: Any, t: Array, ds: Array, d_target: Array) -> None:
+    """Turn ``ds`` of row i from the gradient of the attention into that of the score, and sum it."""
+    mean = zero
+    for e in range(begin, end):
+        mean = multiply_add(load(zero, t, e, m, count), load(zero, ds, e, m, count), mean)
+    here, whole = load(zero, target, i, m, count), zero
+    for e in range(begin, end):
+        score = add(here, load(zero, source, indices[e], m, count))
+        steep = where_positive(score, splat(zero, 1.0), splat(zero, slope))
+        away = subtract(load(zero, ds, e, m, count), mean)
+        there = multiply(multiply(load(zero, t, e, m, count), away), steep)
+        store(ds, e, m, there, count)
+        whole = add(whole, there)
+    store(d_target, i, m, whole, count)
+
+
+@by_blocks
+@part
+def _sum_rows(zero: Any, count: Any, m: int, i: int, begin: int, end: int, order: Array, ds: Array,
+              out: Array) -> None:
+    s = zero
+    for e in range(begin, end):
+        s = add(s, load(zero, ds, order[e], m, count))
+    store(out, i, m, s, count)
+
+
+@by_blocks
+@part
+def _to_h(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: int, indices: Array, order: Array,
+          drop: Array, k: Array, width: int, t: Array, g: Array, dh: Array) -> None:
+    s = zero
+    for e in range(begin, end):
+        j, o = indices[e], order[e]
+        v = t[o, m] * drop[o, m] if len(drop) else t[o, m]
+        if len(k):
+            s = multiply_add(k[o] * v, load(zero, g, j, 2 * m * width + c, count), s)
+            s = multiply_add(v, load(zero, g, j, (2 * m + 1) * width + c, count), s)
+        else:
+            s = multiply_add(v, load(zero, g, j, m * width + c, count), s)
+    store(dh, i, m * width + c, s, count)
+
+
+@entry
+def _forward(first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array,
+             drop: Array, slope: Any, k: Array, h: Array, width: int, out: Array, t: Array) -> None:
+    heads = target.shape[1]
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        _softmax(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
+        for m in range(heads):
+            _both_sums(h, width, (i, m, begin, end, indices, drop, k, h, width, t, out))
+
+
+@entry
+def _backward(first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array,
+              drop: Array, slope: Any, k: Array, h: Array, width: int, t: Array, g: Array, ds: Array,
+              d_target: Array, dk: Array) -> None:
+    heads = target.shape[1]
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        for e in range(begin, end):
+            expect(h, indices, e)
+            j = indices[e]
+            to_k = t.dtype.type(0)
+            for m in range(heads):
+                d = drop[e, m] if len(drop) else t.dtype.type(1)
+                start = m * width
+                if len(k):
+                    p = d * dot(g, i, 2 * start, h, j, start, width)
+                    ds[e, m] = k[e] * p + d * dot(g, i, 2 * start + width, h, j, start, width)
+                    to_k += t[e, m] * p
+                else:
+                    ds[e, m] = d * dot(g, i, start, h, j, start, width)
+            if len(dk):
+                dk[e] = to_k
+        _softmax_back(t, heads, (i, begin, end, indices, target, source, slope, t, ds, d_target))
+
+
+@entry
+def _backward_columns(first: int, last: int, indptr: Array, indices: Array, order: Array, drop: Array, k: Array,
+                      width: int, t: Array, g: Array, ds: Array, d_source: Array, dh: Array) -> None:
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        for e in range(begin, end):
+            expect(g, indices, e)
+        _sum_rows(ds, t.shape[1], (i, begin, end, order, ds, d_source))
+        for m in range(t.shape[1]):
+            _to_h(dh, width, (i, m, begin, end, indices, order, drop, k, width, t, g, dh))

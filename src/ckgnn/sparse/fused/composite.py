@@ -1,0 +1,174 @@
+"""The composite aggregation in one pass over the entries.
+
+    forward    k_e = exp(-gamma ||z_i - z_j||^2),   [K^ h || A^ h]_i = sum_e [k_e a_e h_j || a_e h_j]
+
+With ``G = [g || g']`` the gradient of the result, ``p_e = <g_i, h_j>`` and ``o_e = a_e p_e + (gradient of k_e)``,
+
+    backward   dh_j = sum_e a_e (k_e g_i + g'_i)        da_e = k_e p_e + <g'_i, h_j>
+               dz_i = sum_e c_e (z_i - z_j) + the same from column i,   c_e = -2 gamma k_e o_e
+               dgamma = -sum_e ||z_i - z_j||^2 k_e o_e
+
+Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, its ``p`` is
+``<g_j, h_i>``, and everything comes from the one read of row i's neighbours.  Else a second pass goes over the
+transposed pattern.  Beside the result only numbers per entry are held, never entries x width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from ckgnn.sparse.fused.compiling import Array, entry
+from ckgnn.sparse.fused.products import array
+from ckgnn.sparse.fused.rows import batch, dot, exp_row, expect, pair_back_row, pair_row, pull_row, squared_distance
+from ckgnn.sparse.fused.threads import over_rows
+from ckgnn.sparse.pattern import Pattern
+
+
+def forward(pattern: Pattern, a: Tensor, z: Tensor, gamma: float, h: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ``[K^ h || A^ h]`` and k.
+
+    Shapes: ``a`` (nnz), ``z`` (n, q), ``h`` (n, w); out (n, 2 w), (nnz).
+    """
+    out, k = h.new_empty(len(h), 2 * h.shape[1]), h.new_empty(pattern.nnz)
+    z_array = array(z)
+    over_rows(_forward, pattern, array(a), z_array, z_array.dtype.type(gamma), array(h), out.numpy(),
+              k.unsqueeze(0).numpy())
+    return out, k
+
+
+def backward(
+    pattern: Pattern,
+    a: Tensor,
+    z: Tensor,
+    gamma: float,
+    h: Tensor,
+    k: Tensor,
+    g: Tensor,
+    g_k: Tensor | None,
+    *,
+    symmetric: bool,
+    to_a: bool,
+    to_gamma: bool,
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Return the gradients to h, z, a and gamma, given those of the result and (or ``None``) of k."""
+    none = h.new_empty(0)
+    dh, dz = h.new_empty(h.shape), z.new_zeros(z.shape)
+    da = h.new_empty(pattern.nnz) if to_a else none
+    row_gamma = h.new_zeros(len(h)) if to_gamma else none
+    pulls = h.new_empty(pattern.nnz)
+    g_array, z_array, given = array(g), array(z), array(none if g_k is None else g_k)
+    order = array(pattern.order) if symmetric and g_k is not None else array(pattern.indices[:0])
+    numbers = (array(a), z_array, z_array.dtype.type(gamma), array(h), array(k), g_array)
+    over_rows(_backward, pattern, *numbers, given, order, symmetric,
+              dh.numpy(), dz.numpy(), pulls.numpy(), da.numpy(), row_gamma.numpy())
+    if not symmetric:
+        over_rows(_backward_columns, pattern.t, array(pattern.order), array(a), array(k), g_array, array(pulls), z_array,
+                  dh.numpy(), dz.numpy())
+    return dh, dz, da if to_a else None, row_gamma.double().sum().to(h.dtype) if to_gamma else None
+
+
+def forward_given(pattern: Pattern, a: Tensor, k: Tensor, h: Tensor) -> Tensor:
+    """Return ``[K^ h || A^ h]`` for values of k that are there already."""
+    out = h.new_empty(pattern.shape[0], 2 * h.shape[1])
+    over_rows(_forward_given, pattern, array(a), array(k), array(h), out.numpy())
+    return out
+
+
+def backward_given(
+    pattern: Pattern, a: Tensor, k: Tensor, h: Tensor, g: Tensor, *, to_k: bool, to_a: bool, to_h: bool
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Return the gradients to h, a and k."""
+    none = h.new_empty(0)
+    dh = h.new_empty(h.shape) if to_h else None
+    da = h.new_empty(pattern.nnz) if to_a else none
+    dk = h.new_empty(pattern.nnz) if to_k else none
+    a_array, k_array, h_array, g_array = array(a), array(k), array(h), array(g)
+    if to_k or to_a:
+        over_rows(_backward_given, pattern, a_array, k_array, h_array, g_array, dk.numpy(), da.numpy())
+    if dh is not None:
+        over_rows(_backward_h, pattern.t, array(pattern.order), a_array, k_array, g_array, dh.numpy())
+    return dh, da if to_a else None, dk if to_k else None
+
+
+@entry
+def _forward(first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array,
+             out: Array, k: Array) -> None:
+    here = first
+    while here < last:
+        stop = batch(here, last, indptr)
+        for i in range(here, stop):
+            for e in range(indptr[i], indptr[i + 1]):
+                expect(z, indices, e)
+                k[0, e] = squared_distance(z, i, indices[e])
+        exp_row(indptr[here], indptr[stop], -gamma, k)
+        for i in range(here, stop):
+            pair_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, k[0], a, h, out))
+        here = stop
+
+
+@entry
+def _forward_given(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array,
+                   out: Array) -> None:
+    for i in range(first, last):
+        pair_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, h, out))
+
+
+@entry
+def _backward(first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array,
+              k: Array, g: Array, g_k: Array, order: Array, symmetric: bool, dh: Array, dz: Array, pulls: Array,
+              da: Array, dgamma: Array) -> None:
+    width = h.shape[1]
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        if symmetric:
+            pair_back_row(dh, width, (i, begin, end, indices, k, a, None, g, dh))
+        for e in range(begin, end):
+            expect(h, indices, e)
+            expect(z, indices, e)
+            j = indices[e]
+            p = dot(g, i, 0, h, j, 0, width)
+            own = a[e] * p
+            if len(g_k):
+                own += g_k[e]
+            if len(da):
+                da[e] = k[e] * p + dot(g, i, width, h, j, 0, width)
+            if len(dgamma):
+                dgamma[i] -= squared_distance(z, i, j) * k[e] * own
+            if symmetric:
+                own += a[e] * dot(g, j, 0, h, i, 0, width)
+                if len(g_k):
+                    own += g_k[order[e]]
+            pulls[e] = -2 * gamma * k[e] * own
+        pull_row(z, z.shape[1], (i, begin, end, indices, pulls, None, z, dz))
+
+
+@entry
+def _backward_columns(first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array,
+                      g: Array, pulls: Array, z: Array, dh: Array, dz: Array) -> None:
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        pair_back_row(dh, dh.shape[1], (i, begin, end, indices, k, a, order, g, dh))
+        pull_row(z, z.shape[1], (i, begin, end, indices, pulls, order, z, dz))
+
+
+@entry
+def _backward_given(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, g: Array,
+                    dk: Array, da: Array) -> None:
+    width = h.shape[1]
+    for i in range(first, last):
+        for e in range(indptr[i], indptr[i + 1]):
+            expect(h, indices, e)
+            p = dot(g, i, 0, h, indices[e], 0, width)
+            if len(dk):
+                dk[e] = a[e] * p
+            if len(da):
+                da[e] = k[e] * p + dot(g, i, width, h, indices[e], 0, width)
+
+
+@entry
+def _backward_h(first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array, g: Array,
+                dh: Array) -> None:
+    for i in range(first, last):
+        pair_back_row(dh, dh.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh))
