@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.kernels.layers import ACTIVATIONS, apply_layers
 from ckgnn.kernels.reconstruction import reconstruction_loss
-from ckgnn.sparse import CSRMatrix, matmul, tanh
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": torch.relu,
-    "tanh": tanh,
-    "elu": nn.functional.elu,
-    "identity": lambda t: t,
-}
+from ckgnn.sparse import CSRMatrix, matmul
 
 
 class Affine(nn.Module):
@@ -94,11 +88,11 @@ class AutoEncoder(nn.Module):
 
     def encode(self, x: Tensor | CSRMatrix) -> Tensor:
         """Return ``f_enc(x)``."""
-        return self._run(self.encoder, x)
+        return self._run(self.encoder, x, self._names())
 
     def decode(self, z: Tensor) -> Tensor:
         """Return ``f_dec(z)``, of the size of the input: for looking at, not for training."""
-        return self._run(self.decoder, z)
+        return self._run(self.decoder, z, self._names())
 
     def forward(self, x: Tensor | CSRMatrix) -> Tensor:
         """Return the codes."""
@@ -106,11 +100,8 @@ class AutoEncoder(nn.Module):
 
     def loss(self, x: Tensor | CSRMatrix, z: Tensor) -> Tensor:
         """Return ``sum_i ||x_i - f_dec(z_i)||^2`` without forming the reconstruction."""
-        act = ACTIVATIONS[self.activation]
         *inner, last = self.decoder
-        h = z
-        for layer in inner:
-            h = act(layer(h))
+        h = self._run(inner, z, [self.activation] * len(inner))
         return reconstruction_loss(x, h, last.weight, last.bias)
 
     def rescale(self, factor: float) -> None:
@@ -121,9 +112,11 @@ class AutoEncoder(nn.Module):
             last.bias.mul_(factor)
             first.weight.div_(factor)
 
-    def _run(self, layers: _Layers, x: Tensor | CSRMatrix) -> Tensor:
-        act = ACTIVATIONS[self.activation]
-        *inner, last = layers
-        for layer in inner:
-            x = act(layer(x))
-        return last(x)
+    def _names(self) -> list[str]:
+        return [self.activation] * (len(self.encoder) - 1) + ["identity"]
+
+    @staticmethod
+    def _run(layers: Iterable[Affine], x: Tensor | CSRMatrix, activations: Sequence[str]) -> Tensor:
+        out = apply_layers(x, [(layer.weight, layer.bias) for layer in layers], activations)
+        assert isinstance(out, Tensor)  # only without a layer would it be x
+        return out

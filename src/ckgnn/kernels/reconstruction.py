@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ckgnn.sparse import CSRMatrix, matmul
+from ckgnn.sparse import CSRMatrix, matmul, transposed_product
 
 
 def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -28,7 +28,8 @@ def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: 
 
     Shapes: ``x`` (n, d) dense or CSR, ``h`` (n, m), ``weight`` (m, d), ``bias`` (d).
     """
-    out: Tensor = _Reconstruction.apply(x, h, weight.T, bias)  # type: ignore[no-untyped-call]
+    values = x.values if isinstance(x, CSRMatrix) else x
+    out: Tensor = _Reconstruction.apply(x, values, h, weight.T, bias)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -38,10 +39,10 @@ def dense_reconstruction_loss(x: Tensor, x_bar: Tensor) -> Tensor:
 
 
 class _Reconstruction(torch.autograd.Function):
-    """``(h, W', b) ->`` the loss; x is data."""
+    """``(values of x, h, W', b) ->`` the loss; a gradient to x, where one is asked for, is as large as x."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor | CSRMatrix, h: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor | CSRMatrix, values: Tensor, h: Tensor, w: Tensor, b: Tensor) -> Tensor:
         squared, columns = _of_data(x)
         gram, total, w_gram, w_b = h.T @ h, h.sum(0), w.T @ w, b @ w
         cross = matmul(x, w)
@@ -53,20 +54,13 @@ class _Reconstruction(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor, Tensor, Tensor]:
         twice = 2 * grads[0]
         h, w, b, gram, total, to_h = ctx.saved_tensors
         to_w = torch.addmm(torch.outer(b, total), w, gram).sub_(transposed_product(ctx.x, h))
         to_b = w @ total + len(h) * b - _of_data(ctx.x)[1]
-        return None, to_h * twice, to_w.mul_(twice), to_b * twice
-
-
-def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
-    """Return ``x' h``.
-
-    Shapes: ``x`` (n, d), ``h`` (n, m); out (d, m).
-    """
-    return matmul(x.t, h) if isinstance(x, CSRMatrix) else torch.mm(x.T, h)
+        to_x = _residual(ctx.x, h, w, b) * twice if ctx.needs_input_grad[1] else None
+        return None, to_x, to_h * twice, to_w.mul_(twice), to_b * twice
 
 
 def _of_data(x: Tensor | CSRMatrix) -> tuple[Tensor, Tensor]:
@@ -74,3 +68,11 @@ def _of_data(x: Tensor | CSRMatrix) -> tuple[Tensor, Tensor]:
     if isinstance(x, CSRMatrix):
         return x.squared_norm, x.column_sum
     return x.square().sum(), x.sum(0)
+
+
+def _residual(x: Tensor | CSRMatrix, h: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    """Return ``X - X-bar``, of sparse X on its stored entries."""
+    if isinstance(x, CSRMatrix):
+        p = x.pattern
+        return x.values - (h[p.rows] * w[p.cols]).sum(1) - b[p.cols]
+    return x - torch.addmm(b, h, w.T)

@@ -89,6 +89,11 @@ class CompositeNet(nn.Module):
         """Return the logits."""
         return self.run(inputs, k).logits
 
+    def switch(self, training: bool) -> None:
+        """Do what :meth:`train` and :meth:`eval` do, for the parts that look at it: twice an epoch it counts."""
+        for module in (self, *self.layers()):
+            module.training = training
+
     def encode(self, inputs: Inputs) -> Tensor | None:
         """Return the codes of the kernel on the input features, ``None`` without one.
 

@@ -12,6 +12,7 @@ from ckgnn.sparse.ops import (
     spmm,
     squared_distance,
     tanh,
+    transposed_product,
 )
 from ckgnn.sparse.pattern import Pattern
 
@@ -29,4 +30,5 @@ __all__ = [
     "spmm",
     "squared_distance",
     "tanh",
+    "transposed_product",
 ]

@@ -147,6 +147,14 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     return torch.mm(x, w)
 
 
+def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
+    """Return ``x' h``.
+
+    Shapes: ``x`` (n, d), ``h`` (n, m); out (d, m).
+    """
+    return matmul(x.t, h) if isinstance(x, CSRMatrix) else torch.mm(x.T, h)
+
+
 def tanh(x: Tensor) -> Tensor:
     """Return tanh of every number."""
     out: Tensor = autograd.Tanh.apply(x)  # type: ignore[no-untyped-call]

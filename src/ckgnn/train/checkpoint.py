@@ -68,6 +68,8 @@ def _restore(state: State, tensors: dict[str, Tensor], header: dict[str, Any]) -
         moments.setdefault(int(index), {})[key] = value
     saved = state.optimizer.state_dict()
     state.optimizer.load_state_dict({"state": moments, "param_groups": saved["param_groups"]})
+    for parameter, own in state.optimizer.state.items():  # fused Adam walks memory: moments must lie as weights do
+        own.update({k: torch.empty_like(parameter).copy_(v) for k, v in own.items() if v.shape == parameter.shape})
     assert state.model.generator is not None
     state.model.generator.set_state(tensors["generator/dropout"])
     state.mmd_generator.set_state(tensors["generator/mmd"])

@@ -99,7 +99,7 @@ def fit(
     codes = encode(inputs)
     while not state.stopped:
         began = time.perf_counter()
-        state.model.train()
+        state.model.switch(training=True)
         state.optimizer.zero_grad(set_to_none=True)
         out = state.model.run(inputs, given_k, codes=codes)
         loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, classes)
@@ -180,5 +180,5 @@ class TrainingEdges:
 
 @torch.no_grad()
 def _evaluate(model: CompositeNet, inputs: Inputs, given_k: Tensor | None, codes: Tensor | None) -> Output:
-    model.eval()
+    model.switch(training=False)
     return model.run(inputs, given_k, codes=codes)
