@@ -7,7 +7,7 @@ cannot look at a test label because it never holds one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,16 @@ def fit(
     after_epoch: Callable[[State], bool] | None = None,
 ) -> State:
     """Train until the rule says stop, or ``after_epoch`` returns false (then ``state.stopped`` stays false)."""
+    for _ in epochs(state, inputs, labels, config, given_k=given_k):
+        if after_epoch is not None and not after_epoch(state):
+            break
+    return state
+
+
+def epochs(
+    state: State, inputs: Inputs, labels: Labels, config: Config, *, given_k: Tensor | None = None
+) -> Iterator[State]:
+    """Train, giving back the state after every epoch, until the rule says stop."""
     device = inputs.adjacency.a_tilde.device
     train, y_train = (torch.from_numpy(a).to(device) for a in (labels.train, labels.y_train))
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
@@ -112,7 +122,7 @@ def fit(
             state.epoch,
             float(loss.detach()),
             float(F.cross_entropy(logits, y_val)) + (decay_term(state.optimizer) if config.monitor_l2 else 0.0),
-            float((logits.argmax(1) == y_val).double().mean()),
+            _accuracy(logits, y_val),
         )
         for part, value in (("training", measures.train_loss), ("validation", measures.val_loss)):
             if not np.isfinite(value):
@@ -121,12 +131,11 @@ def fit(
                 )
         decision = state.rule.update(measures)
         if decision.keep:
-            state.best_epoch = state.epoch
-            state.best = {name: value.clone() for name, value in state.model.state_dict().items()}
+            _remember(state)
         row = {
             "epoch": state.epoch,
             "train_loss": measures.train_loss,
-            "train_accuracy": float((out.logits[train].argmax(1) == y_train).double().mean()),
+            "train_accuracy": _accuracy(out.logits[train], y_train),
             "val_loss": measures.val_loss,
             "val_accuracy": measures.val_accuracy,
             **edges.row(out),
@@ -135,9 +144,21 @@ def fit(
         state.history.append(row)
         state.epoch += 1
         state.stopped = decision.stop or state.epoch >= config.epochs
-        if after_epoch is not None and not after_epoch(state):
-            break
-    return state
+        yield state
+
+
+def _accuracy(logits: Tensor, y: Tensor) -> float:
+    return int((logits.argmax(1) == y).sum()) / len(y) if len(y) else float("nan")
+
+
+def _remember(state: State) -> None:
+    """Keep the weights of this epoch as the best, in the memory of those before."""
+    state.best_epoch = state.epoch
+    for name, value in state.model.state_dict().items():
+        if name in state.best:
+            state.best[name].copy_(value)
+        else:
+            state.best[name] = value.clone()
 
 
 def decay_term(optimizer: torch.optim.Optimizer) -> float:
