@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ckgnn.cli import data, figures, headroom, runs, theory, train
+from ckgnn.cli import bench, data, figures, headroom, runs, theory, train
 from ckgnn.cli.output import complain, warn
 from ckgnn.errors import CkgnnError
 from ckgnn.version import __version__
@@ -31,6 +31,7 @@ app.command("evaluate")(runs.evaluate)
 app.command("predict")(runs.predict)
 app.command("headroom")(headroom.headroom)
 app.command("theory")(theory.theory)
+app.command("bench")(bench.bench)
 
 
 def _version(wanted: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, positive
-from ckgnn.cli.output import note, number, print_json, print_table, say, use_threads
+from ckgnn.cli.output import announce_compiling, note, number, print_json, print_table, say, use_threads
 
 
 def headroom(
@@ -42,6 +42,7 @@ def headroom(
         )
     on = resolve_device(device)
     source = data.load(dataset, data_dir=data_dir)
+    announce_compiling()
     rows = measure(
         source,
         source.split(split),

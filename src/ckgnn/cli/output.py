@@ -85,6 +85,14 @@ def use_threads(count: int) -> None:
     threadpool_limits(count)
 
 
+def announce_compiling() -> None:
+    """Say why the first training after an installation takes longer to begin; said once, as the result is kept."""
+    from ckgnn.sparse import compiling_ahead
+
+    if compiling_ahead():
+        note("Compiling the sparse products for this processor, once: this takes about half a minute ...")
+
+
 def percent(value: float | None) -> str:
     """Return a share as a percentage with one decimal."""
     return "-" if value is None else f"{100 * value:.1f}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, path, seconds, whole
-from ckgnn.cli.output import note, number, percent, print_json, print_table, say, use_threads, warn
+from ckgnn.cli.output import announce_compiling, note, number, percent, print_json, print_table, say, use_threads, warn
 from ckgnn.cli.progress import interruptible, progress
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def train(
     chosen = source.split(split)
     for name in chosen.empty_classes(source.graph):
         warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
+    announce_compiling()
     done: dict[str, Trained] = {}
     with interruptible() as interrupted:
         for title, (c, directory) in plan.items():

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ckgnn.sparse import CSRMatrix, matmul, tanh, transposed_product
+from ckgnn.sparse import CSRMatrix, kernels_for, product, transposed_product
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
-    "tanh": tanh,
+    "tanh": torch.tanh,
     "elu": torch.nn.functional.elu,
     "identity": lambda t: t,
 }
@@ -52,8 +52,11 @@ class _Layers(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor | CSRMatrix, activations: tuple[str, ...], *parameters: Tensor) -> Tensor:
         h, results = x, []
         for name, w, b in zip(activations, parameters[::2], parameters[1::2], strict=True):
-            y = torch.addmm(b, h, w) if isinstance(h, Tensor) else matmul(h, w).add_(b)
-            h = ACTIVATIONS[name](y)
+            y, bias = (torch.addmm(b, h, w), None) if isinstance(h, Tensor) else (product(h, w), b)
+            if name == "tanh":
+                h = kernels_for(y).tanh_(y, bias)
+            else:
+                h = ACTIVATIONS[name](y if bias is None else y.add_(bias))
             results.append(h)
         ctx.activations = activations
         ctx.sparse = x if isinstance(x, CSRMatrix) else None
@@ -61,7 +64,7 @@ class _Layers(torch.autograd.Function):
         return results[-1]
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         depth = len(ctx.activations)
         saved = ctx.saved_tensors
@@ -69,7 +72,10 @@ class _Layers(torch.autograd.Function):
         (g,) = grads
         out: list[Tensor | None] = []
         for n in reversed(range(depth)):
-            g = SLOPES[ctx.activations[n]](g, inputs[n + 1])
+            if ctx.activations[n] == "tanh" and n < depth - 1:  # then g was made here, and its memory serves again
+                g = torch.ops.aten.tanh_backward.grad_input(g, inputs[n + 1], grad_input=g)
+            else:
+                g = SLOPES[ctx.activations[n]](g, inputs[n + 1])
             out[:0] = [transposed_product(inputs[n], g), g.sum(0)]
             if n or ctx.needs_input_grad[0]:
                 g = g @ weights[n].T

@@ -130,7 +130,7 @@ def pairwise_loss(means: Tensor, lam: float = 1.0) -> Tensor:
 class _ExactMeans(torch.autograd.Function):
     """``z -> M' K M`` for the pair kernel K and a fixed M, with the gradient in one go:
 
-        dL/dz = 2 (diag(S 1) - S) z,   S = -gamma K (.) M (G + G') M'
+    dL/dz = 2 (diag(S 1) - S) z,   S = -gamma K (.) M (G + G') M'
     """
 
     @staticmethod
@@ -141,7 +141,7 @@ class _ExactMeans(torch.autograd.Function):
         return mean.T @ k @ mean
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         z, mean, k = ctx.saved_tensors
         z = z - z.mean(0)  # differences do not see a shift, rounding does

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ckgnn.sparse import CSRMatrix, matmul, transposed_product
+from ckgnn.sparse import CSRMatrix, product, transposed_product
 
 
 def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -45,22 +45,24 @@ class _Reconstruction(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor | CSRMatrix, values: Tensor, h: Tensor, w: Tensor, b: Tensor) -> Tensor:
         squared, columns = _of_data(x)
         gram, total, w_gram, w_b = h.T @ h, h.sum(0), w.T @ w, b @ w
-        cross = matmul(x, w)
+        cross = product(x, w)
         loss = squared - 2 * (torch.vdot(h.flatten(), cross.flatten()) + columns @ b)
         loss += (gram * w_gram).sum() + 2 * (total @ w_b) + len(h) * (b @ b)
         ctx.x = x
-        ctx.save_for_backward(h, w, b, gram, total, torch.addmm(w_b, h, w_gram).sub_(cross))
+        ctx.save_for_backward(h, w, b, gram, total, w_gram, w_b, cross)
         return loss
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor, Tensor, Tensor]:
-        twice = 2 * grads[0]
-        h, w, b, gram, total, to_h = ctx.saved_tensors
-        to_w = torch.addmm(torch.outer(b, total), w, gram).sub_(transposed_product(ctx.x, h))
+        twice = 2 * float(grads[0])
+        h, w, b, gram, total, w_gram, w_b, cross = ctx.saved_tensors
+        to_h = torch.addmm(cross, h, w_gram, beta=-twice, alpha=twice).add_(w_b, alpha=twice)
+        to_w = transposed_product(ctx.x, h).contiguous().addmm_(w, gram, beta=-twice, alpha=twice)
+        to_w.addr_(b, total, alpha=twice)
         to_b = w @ total + len(h) * b - _of_data(ctx.x)[1]
         to_x = _residual(ctx.x, h, w, b) * twice if ctx.needs_input_grad[1] else None
-        return None, to_x, to_h * twice, to_w.mul_(twice), to_b * twice
+        return None, to_x, to_h, to_w, to_b * twice
 
 
 def _of_data(x: Tensor | CSRMatrix) -> tuple[Tensor, Tensor]:

@@ -58,7 +58,9 @@ class Branches(nn.Module):
             parts["k"], parts["a"] = sums.chunk(2, dim=-1) if two else (sums, sums)
         if self.combine == "concat":
             return torch.cat([parts[b] for b in self.names], dim=-1)
-        weighed = [parts[b] if isinstance(w, float) else w * parts[b] for w, b in zip(self.weights(), self.names, strict=True)]
+        weighed = [
+            parts[b] if isinstance(w, float) else w * parts[b] for w, b in zip(self.weights(), self.names, strict=True)
+        ]
         return sum(weighed[1:], weighed[0])
 
     def weights(self) -> list[Tensor | float]:

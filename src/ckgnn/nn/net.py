@@ -12,7 +12,7 @@ from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels import ACTIVATIONS, LearnedKernel
 from ckgnn.nn.ckgat_conv import CKGATConv
 from ckgnn.nn.ckgcn_conv import CKGCNConv
-from ckgnn.nn.dropout import dropout
+from ckgnn.nn.dropout import dropout, relu_dropout
 from ckgnn.sparse import Adjacency, CSRMatrix
 
 Conv = CKGCNConv | CKGATConv
@@ -112,31 +112,35 @@ class CompositeNet(nn.Module):
         """
         kernels = [] if k is not None else self.kernel_modules()
         out = Output(logits=torch.empty(0))
-        h: Tensor | CSRMatrix = inputs.x
         for depth, conv in enumerate(self.layers()):
-            kernel = kernels[depth] if depth < len(kernels) else None
-            if kernel is not None:
-                x = h if depth else inputs.x_kernel
-                if calibrate:
-                    kernel.calibrate(inputs.adjacency, x)
-                out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
-                out.codes.append(kernel(x) if depth or codes is None else codes)
-            h = dropout(h, self.dropout if depth else self.input_dropout, self.generator, training=self.training)
-            if kernel is None:
+            if depth >= len(kernels):
+                h = self._input(inputs, out.logits, depth)
                 out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator)
-            else:
-                out.logits, k = conv(
-                    h,
-                    inputs.adjacency,
-                    z=out.codes[-1],
-                    gamma=kernel.gamma,
-                    generator=self.generator,
-                    return_kernel=True,
-                )
-                assert k is not None
-                out.k.append(k)
-            h = ACTIVATIONS[self.activation](out.logits)
+                continue
+            kernel, x = kernels[depth], ACTIVATIONS[self.activation](out.logits) if depth else inputs.x_kernel
+            if calibrate:
+                kernel.calibrate(inputs.adjacency, x)
+            out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
+            out.codes.append(kernel(x) if depth or codes is None else codes)
+            out.logits, k = conv(
+                self._input(inputs, out.logits, depth),
+                inputs.adjacency,
+                z=out.codes[-1],
+                gamma=kernel.gamma,
+                generator=self.generator,
+                return_kernel=True,
+            )
+            assert k is not None
+            out.k.append(k)
         return out
+
+    def _input(self, inputs: Inputs, before: Tensor, depth: int) -> Tensor | CSRMatrix:
+        """Return what goes into a layer: the features, or the activated result of the one before, dropped out."""
+        if depth == 0:
+            return dropout(inputs.x, self.input_dropout, self.generator, training=self.training)
+        if self.activation == "relu":
+            return relu_dropout(before, self.dropout, self.generator, training=self.training)
+        return dropout(ACTIVATIONS[self.activation](before), self.dropout, self.generator, training=self.training)
 
 
 ConvFactory = Callable[[int, int, bool], Conv]

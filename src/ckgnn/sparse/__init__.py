@@ -1,17 +1,18 @@
 """Products on sparse matrices with learnable values, and their gradients."""
 
 from ckgnn.sparse.adjacency import Adjacency
+from ckgnn.sparse.autograd import compiling_ahead, kernels_for
 from ckgnn.sparse.matrix import CSRMatrix, feature_tensor
 from ckgnn.sparse.ops import (
     attention,
     composite,
     composite_given,
     matmul,
+    product,
     row_softmax,
     row_sum,
     spmm,
     squared_distance,
-    tanh,
     transposed_product,
 )
 from ckgnn.sparse.pattern import Pattern
@@ -21,14 +22,16 @@ __all__ = [
     "CSRMatrix",
     "Pattern",
     "attention",
+    "compiling_ahead",
     "composite",
     "composite_given",
     "feature_tensor",
+    "kernels_for",
     "matmul",
+    "product",
     "row_softmax",
     "row_sum",
     "spmm",
     "squared_distance",
-    "tanh",
     "transposed_product",
 ]

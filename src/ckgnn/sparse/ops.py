@@ -144,21 +144,28 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     """
     if isinstance(x, CSRMatrix):
         return spmm(x.pattern, x.values, w, mirrored=x.mirrored)
+    if w.shape[1] < autograd.NARROW and x.device.type == "cpu":
+        out: Tensor = autograd.Thin.apply(x, w)  # type: ignore[no-untyped-call]
+        return out
+    return torch.mm(x, w)
+
+
+def product(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
+    """Return ``x w`` as :func:`matmul` does, for those who have written out the gradient: nothing is recorded."""
+    if isinstance(x, CSRMatrix):
+        out: Tensor = autograd.kernels_for(x.values, w).matmul(x.pattern, x.values, w)
+        return out
     return torch.mm(x, w)
 
 
 def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
-    """Return ``x' h``.
+    """Return ``x' h``, with nothing recorded either.
 
     Shapes: ``x`` (n, d), ``h`` (n, m); out (d, m).
     """
-    return matmul(x.t, h) if isinstance(x, CSRMatrix) else torch.mm(x.T, h)
-
-
-def tanh(x: Tensor) -> Tensor:
-    """Return tanh of every number."""
-    out: Tensor = autograd.Tanh.apply(x)  # type: ignore[no-untyped-call]
-    return out
+    if isinstance(x, CSRMatrix):
+        return product(x.t, h)
+    return torch.mm(x.T, h) if h.shape[1] >= autograd.NARROW else torch.mm(h.T, x).T
 
 
 def _check_entries(pattern: Pattern, values: Tensor) -> None:

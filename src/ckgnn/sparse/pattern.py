@@ -8,7 +8,6 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-
 RUN = 65536  # entries that one thread takes at a time: long enough to be worth waking it
 
 

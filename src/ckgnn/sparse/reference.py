@@ -86,7 +86,19 @@ def pull(pattern: Pattern, values: Tensor, z: Tensor, out: Tensor, order: Tensor
     out += row_sum(pattern, values).unsqueeze(1) * z - matmul(pattern, values, z)
 
 
-tanh = torch.tanh
+def tanh_(x: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Turn ``x`` into ``tanh(x + bias)`` and return it."""
+    return (x if bias is None else x.add_(bias)).tanh_()
+
+
+def drop(x: Tensor, bits: Tensor, level: int, scale: float, *, relu: bool = False) -> Tensor:
+    """Return ``scale x``, or ``scale relu(x)``, where a number of ``bits`` is below ``level``, else 0."""
+    return (x.relu() if relu else x) * (bits < level).to(x.dtype).mul_(scale)
+
+
+def drop_back(g: Tensor, out: Tensor, scale: float) -> Tensor:
+    """Return the gradient before dropped relu: ``scale g`` where its result is not 0."""
+    return g * (out != 0).to(g.dtype).mul_(scale)
 
 
 def row_sum(pattern: Pattern, values: Tensor) -> Tensor:

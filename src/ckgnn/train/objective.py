@@ -47,7 +47,9 @@ def objective(
     for kernel, x, z, k in zip(model.kernel_modules(), out.kernel_inputs, out.codes, out.k, strict=True):
         z_train = z[train]
         if config.lambda_1 != 0:
-            means = class_means(z_train, classes or y_train, estimator=config.mmd, gamma=kernel.gamma, generator=generator)
+            means = class_means(
+                z_train, classes or y_train, estimator=config.mmd, gamma=kernel.gamma, generator=generator
+            )
             apart = mmd_sum(means) if config.kernel_loss == "mmd" else -pairwise_loss(means, config.pair_lambda)
             l_k = l_k + loss_k(kernel.reconstruction(x, z), apart, config.beta)
         if config.lambda_2 != 0:

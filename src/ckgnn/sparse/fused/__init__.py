@@ -6,7 +6,17 @@ entries x width.  Compiled code is kept on disk; only the first use after an ins
 
 from ckgnn.sparse.fused import composite
 from ckgnn.sparse.fused.compiling import is_kept
-from ckgnn.sparse.fused.elementwise import tanh
+from ckgnn.sparse.fused.elementwise import drop, drop_back, tanh_
 from ckgnn.sparse.fused.products import matmul, pull, sampled_product, squared_distance
 
-__all__ = ["composite", "is_kept", "matmul", "pull", "sampled_product", "squared_distance", "tanh"]
+__all__ = [
+    "composite",
+    "drop",
+    "drop_back",
+    "is_kept",
+    "matmul",
+    "pull",
+    "sampled_product",
+    "squared_distance",
+    "tanh_",
+]

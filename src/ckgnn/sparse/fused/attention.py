@@ -87,8 +87,8 @@ def backward(
         ds.numpy(), d_target.numpy(), dk.numpy()
     )  # fmt: skip
     over_rows(
-        _backward_columns, pattern.t, array(pattern.order), given[1], given[3], w, t.numpy(), flat, ds.numpy(), d_source.numpy(),
-        dh.view(n, m * w).numpy()
+        _backward_columns, pattern.t, array(pattern.order), given[1], given[3], w, t.numpy(), flat, ds.numpy(),
+        d_source.numpy(), dh.view(n, m * w).numpy()
     )  # fmt: skip
     return d_target, d_source, None if k is None else dk, dh
 
@@ -103,8 +103,20 @@ def _given(heads: Heads, k: Tensor | None, h: Tensor) -> tuple[Any, ...]:
 
 @by_blocks
 @part
-def _softmax(zero: Any, count: Any, m: int, i: int, begin: int, end: int, indices: Array, target: Array,
-             source: Array, log_weight: Array, slope: Any, t: Array) -> None:
+def _softmax(
+    zero: Any,
+    count: Any,
+    m: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    target: Array,
+    source: Array,
+    log_weight: Array,
+    slope: Any,
+    t: Array,
+) -> None:
     """The attention of row i, for a block of heads."""
     here = load(zero, target, i, m, count)
     top = splat(zero, -math.inf)
@@ -126,8 +138,22 @@ def _softmax(zero: Any, count: Any, m: int, i: int, begin: int, end: int, indice
 
 @by_blocks
 @part
-def _both_sums(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: int, indices: Array, drop: Array,
-               k: Array, h: Array, width: int, t: Array, out: Array) -> None:
+def _both_sums(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    m: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    drop: Array,
+    k: Array,
+    h: Array,
+    width: int,
+    t: Array,
+    out: Array,
+) -> None:
     s, plain = zero, zero
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
@@ -147,8 +173,21 @@ def _both_sums(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: i
 
 @by_blocks
 @part
-def _softmax_back(zero: Any, count: Any, m: int, i: int, begin: int, end: int, indices: Array, target: Array,
-                  source: Array, slope: Any, t: Array, ds: Array, d_target: Array) -> None:
+def _softmax_back(
+    zero: Any,
+    count: Any,
+    m: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    target: Array,
+    source: Array,
+    slope: Any,
+    t: Array,
+    ds: Array,
+    d_target: Array,
+) -> None:
     """Turn ``ds`` of row i from the gradient of the attention into that of the score, and sum it."""
     mean = zero
     for e in range(begin, end):
@@ -166,8 +205,7 @@ def _softmax_back(zero: Any, count: Any, m: int, i: int, begin: int, end: int, i
 
 @by_blocks
 @part
-def _sum_rows(zero: Any, count: Any, m: int, i: int, begin: int, end: int, order: Array, ds: Array,
-              out: Array) -> None:
+def _sum_rows(zero: Any, count: Any, m: int, i: int, begin: int, end: int, order: Array, ds: Array, out: Array) -> None:
     s = zero
     for e in range(begin, end):
         s = add(s, load(zero, ds, order[e], m, count))
@@ -176,8 +214,23 @@ def _sum_rows(zero: Any, count: Any, m: int, i: int, begin: int, end: int, order
 
 @by_blocks
 @part
-def _to_h(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: int, indices: Array, order: Array,
-          drop: Array, k: Array, width: int, t: Array, g: Array, dh: Array) -> None:
+def _to_h(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    m: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    order: Array,
+    drop: Array,
+    k: Array,
+    width: int,
+    t: Array,
+    g: Array,
+    dh: Array,
+) -> None:
     s = zero
     for e in range(begin, end):
         j, o = indices[e], order[e]
@@ -191,8 +244,22 @@ def _to_h(zero: Any, count: Any, c: int, i: int, m: int, begin: int, end: int, i
 
 
 @entry
-def _forward(first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array,
-             drop: Array, slope: Any, k: Array, h: Array, width: int, out: Array, t: Array) -> None:
+def _forward(
+    first: int,
+    last: int,
+    indptr: Array,
+    indices: Array,
+    target: Array,
+    source: Array,
+    log_weight: Array,
+    drop: Array,
+    slope: Any,
+    k: Array,
+    h: Array,
+    width: int,
+    out: Array,
+    t: Array,
+) -> None:
     heads = target.shape[1]
     for i in range(first, last):
         begin, end = indptr[i], indptr[i + 1]
@@ -202,9 +269,25 @@ def _forward(first: int, last: int, indptr: Array, indices: Array, target: Array
 
 
 @entry
-def _backward(first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array,
-              drop: Array, slope: Any, k: Array, h: Array, width: int, t: Array, g: Array, ds: Array,
-              d_target: Array, dk: Array) -> None:
+def _backward(
+    first: int,
+    last: int,
+    indptr: Array,
+    indices: Array,
+    target: Array,
+    source: Array,
+    log_weight: Array,
+    drop: Array,
+    slope: Any,
+    k: Array,
+    h: Array,
+    width: int,
+    t: Array,
+    g: Array,
+    ds: Array,
+    d_target: Array,
+    dk: Array,
+) -> None:
     heads = target.shape[1]
     for i in range(first, last):
         begin, end = indptr[i], indptr[i + 1]
@@ -227,8 +310,21 @@ def _backward(first: int, last: int, indptr: Array, indices: Array, target: Arra
 
 
 @entry
-def _backward_columns(first: int, last: int, indptr: Array, indices: Array, order: Array, drop: Array, k: Array,
-                      width: int, t: Array, g: Array, ds: Array, d_source: Array, dh: Array) -> None:
+def _backward_columns(
+    first: int,
+    last: int,
+    indptr: Array,
+    indices: Array,
+    order: Array,
+    drop: Array,
+    k: Array,
+    width: int,
+    t: Array,
+    g: Array,
+    ds: Array,
+    d_source: Array,
+    dh: Array,
+) -> None:
     for i in range(first, last):
         begin, end = indptr[i], indptr[i + 1]
         for e in range(begin, end):

@@ -16,12 +16,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Compiled = Callable[..., Any]
 
 # Sums may be reordered and fused; NaN and infinity keep their meaning, so that a run that diverges is seen to.
-OPTIONS: dict[str, Any] = {"_nrt": False, "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}}
+OPTIONS: dict[str, Any] = {
+    "_nrt": False,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}
+settings: Any = numba.config
 _entries: list[Any] = []
 
 
 def part(function: Compiled) -> Compiled:
-    """Compile a piece that only compiled code calls, put in place there: a call would cost more than most of them do."""
+    """Compile a piece that only compiled code calls, put in place there: a call costs more than most do."""
     out: Compiled = njit(forceinline=True, **OPTIONS)(function)
     return out
 
@@ -32,17 +38,17 @@ def entry(function: Compiled) -> Compiled:
     numba renews a kept result when the file of the function changes, not when a file it calls into does.  So the
     place has a name made from all files of this folder.
     """
-    before = numba.config.CACHE_DIR
+    before = settings.CACHE_DIR
     out: Any = None
     for place in _places():
         try:
-            numba.config.CACHE_DIR = place
+            settings.CACHE_DIR = place
             out = njit(cache=True, **OPTIONS)(function)
             break
         except (RuntimeError, OSError):  # cannot be written
             continue
         finally:
-            numba.config.CACHE_DIR = before
+            settings.CACHE_DIR = before
     out = njit(**OPTIONS)(function) if out is None else out
     _entries.append(out)
     compiled: Compiled = out
@@ -62,8 +68,8 @@ def _fingerprint() -> str:
 
 
 def _places() -> Iterator[str]:
-    if numba.config.CACHE_DIR:  # the user has named one
-        yield str(Path(numba.config.CACHE_DIR) / f"ckgnn-{_fingerprint()}")
+    if settings.CACHE_DIR:  # the user has named one
+        yield str(Path(settings.CACHE_DIR) / f"ckgnn-{_fingerprint()}")
         return
     yield str(Path(__file__).parent / "__pycache__" / _fingerprint())
     try:

@@ -33,8 +33,9 @@ def forward(pattern: Pattern, a: Tensor, z: Tensor, gamma: float, h: Tensor) -> 
     """
     out, k = h.new_empty(len(h), 2 * h.shape[1]), h.new_empty(pattern.nnz)
     z_array = array(z)
-    over_rows(_forward, pattern, array(a), z_array, z_array.dtype.type(gamma), array(h), out.numpy(),
-              k.unsqueeze(0).numpy())
+    over_rows(
+        _forward, pattern, array(a), z_array, z_array.dtype.type(gamma), array(h), out.numpy(), k.unsqueeze(0).numpy()
+    )
     return out, k
 
 
@@ -61,11 +62,32 @@ def backward(
     g_array, z_array, given = array(g), array(z), array(none if g_k is None else g_k)
     order = array(pattern.order) if symmetric and g_k is not None else array(pattern.indices[:0])
     numbers = (array(a), z_array, z_array.dtype.type(gamma), array(h), array(k), g_array)
-    over_rows(_backward, pattern, *numbers, given, order, symmetric,
-              dh.numpy(), dz.numpy(), pulls.numpy(), da.numpy(), row_gamma.numpy())
+    over_rows(
+        _backward,
+        pattern,
+        *numbers,
+        given,
+        order,
+        symmetric,
+        dh.numpy(),
+        dz.numpy(),
+        pulls.numpy(),
+        da.numpy(),
+        row_gamma.numpy(),
+    )
     if not symmetric:
-        over_rows(_backward_columns, pattern.t, array(pattern.order), array(a), array(k), g_array, array(pulls), z_array,
-                  dh.numpy(), dz.numpy())
+        over_rows(
+            _backward_columns,
+            pattern.t,
+            array(pattern.order),
+            array(a),
+            array(k),
+            g_array,
+            array(pulls),
+            z_array,
+            dh.numpy(),
+            dz.numpy(),
+        )
     return dh, dz, da if to_a else None, row_gamma.double().sum().to(h.dtype) if to_gamma else None
 
 
@@ -93,8 +115,9 @@ def backward_given(
 
 
 @entry
-def _forward(first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array,
-             out: Array, k: Array) -> None:
+def _forward(
+    first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array, out: Array, k: Array
+) -> None:
     here = first
     while here < last:
         stop = batch(here, last, indptr)
@@ -109,16 +132,34 @@ def _forward(first: int, last: int, indptr: Array, indices: Array, a: Array, z: 
 
 
 @entry
-def _forward_given(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array,
-                   out: Array) -> None:
+def _forward_given(
+    first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, out: Array
+) -> None:
     for i in range(first, last):
         pair_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, h, out))
 
 
 @entry
-def _backward(first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array,
-              k: Array, g: Array, g_k: Array, order: Array, symmetric: bool, dh: Array, dz: Array, pulls: Array,
-              da: Array, dgamma: Array) -> None:
+def _backward(
+    first: int,
+    last: int,
+    indptr: Array,
+    indices: Array,
+    a: Array,
+    z: Array,
+    gamma: Any,
+    h: Array,
+    k: Array,
+    g: Array,
+    g_k: Array,
+    order: Array,
+    symmetric: bool,
+    dh: Array,
+    dz: Array,
+    pulls: Array,
+    da: Array,
+    dgamma: Array,
+) -> None:
     width = h.shape[1]
     for i in range(first, last):
         begin, end = indptr[i], indptr[i + 1]
@@ -145,8 +186,20 @@ def _backward(first: int, last: int, indptr: Array, indices: Array, a: Array, z:
 
 
 @entry
-def _backward_columns(first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array,
-                      g: Array, pulls: Array, z: Array, dh: Array, dz: Array) -> None:
+def _backward_columns(
+    first: int,
+    last: int,
+    indptr: Array,
+    indices: Array,
+    order: Array,
+    a: Array,
+    k: Array,
+    g: Array,
+    pulls: Array,
+    z: Array,
+    dh: Array,
+    dz: Array,
+) -> None:
     for i in range(first, last):
         begin, end = indptr[i], indptr[i + 1]
         pair_back_row(dh, dh.shape[1], (i, begin, end, indices, k, a, order, g, dh))
@@ -154,8 +207,9 @@ def _backward_columns(first: int, last: int, indptr: Array, indices: Array, orde
 
 
 @entry
-def _backward_given(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, g: Array,
-                    dk: Array, da: Array) -> None:
+def _backward_given(
+    first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, g: Array, dk: Array, da: Array
+) -> None:
     width = h.shape[1]
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
@@ -168,7 +222,8 @@ def _backward_given(first: int, last: int, indptr: Array, indices: Array, a: Arr
 
 
 @entry
-def _backward_h(first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array, g: Array,
-                dh: Array) -> None:
+def _backward_h(
+    first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array, g: Array, dh: Array
+) -> None:
     for i in range(first, last):
         pair_back_row(dh, dh.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh))

@@ -22,8 +22,15 @@ def matmul(pattern: Pattern, values: Tensor, h: Tensor, order: Tensor | None = N
     else:
         rows, heads, width = len(out), *h.shape[1:]
         flat = h.reshape(len(h), heads * width)
-        over_rows(_product_heads, pattern, array(values), optional(order), array(flat), width,
-                  out.view(rows, heads * width).numpy())
+        over_rows(
+            _product_heads,
+            pattern,
+            array(values),
+            optional(order),
+            array(flat),
+            width,
+            out.view(rows, heads * width).numpy(),
+        )
     return out
 
 
@@ -61,16 +68,30 @@ def optional(order: Tensor | None) -> Array | None:
 
 
 @entry
-def _product(first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array,
-             out: Array) -> None:
+def _product(
+    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, out: Array
+) -> None:
     for i in range(first, last):
         sum_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, values, order, h, out))
 
 
 @by_blocks
 @part
-def _head_row(zero: Any, count: Any, c: int, start: int, m: int, i: int, begin: int, end: int, indices: Array,
-                values: Array, order: Any, h: Array, out: Array) -> None:
+def _head_row(
+    zero: Any,
+    count: Any,
+    c: int,
+    start: int,
+    m: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    values: Array,
+    order: Any,
+    h: Array,
+    out: Array,
+) -> None:
     s = zero
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
@@ -81,16 +102,16 @@ def _head_row(zero: Any, count: Any, c: int, start: int, m: int, i: int, begin: 
 
 
 @entry
-def _product_heads(first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array,
-                   width: int, out: Array) -> None:
+def _product_heads(
+    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, width: int, out: Array
+) -> None:
     for i in range(first, last):
         for m in range(values.shape[1]):
             _head_row(h, width, (m * width, m, i, indptr[i], indptr[i + 1], indices, values, order, h, out))
 
 
 @entry
-def _sampled(first: int, last: int, indptr: Array, indices: Array, g: Array, h: Array, width: int,
-             out: Array) -> None:
+def _sampled(first: int, last: int, indptr: Array, indices: Array, g: Array, h: Array, width: int, out: Array) -> None:
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             for m in range(out.shape[1]):
@@ -105,7 +126,8 @@ def _squared_distance(first: int, last: int, indptr: Array, indices: Array, z: A
 
 
 @entry
-def _pull(first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, z: Array,
-          out: Array) -> None:
+def _pull(
+    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, z: Array, out: Array
+) -> None:
     for i in range(first, last):
         pull_row(z, z.shape[1], (i, indptr[i], indptr[i + 1], indices, values, order, z, out))

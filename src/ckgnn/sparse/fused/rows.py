@@ -81,8 +81,19 @@ def is_far(h: Array) -> bool:
 
 @by_blocks
 @part
-def sum_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indices: Array, values: Array,
-              order: Any, h: Array, out: Array) -> None:
+def sum_row(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    values: Array,
+    order: Any,
+    h: Array,
+    out: Array,
+) -> None:
     """``out_i = sum_e v_e h_j``."""
     s = zero
     far, last = is_far(h), len(indices) - 1
@@ -95,8 +106,19 @@ def sum_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indices
 
 @by_blocks
 @part
-def pair_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indices: Array, k: Array, a: Array,
-               h: Array, out: Array) -> None:
+def pair_row(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    k: Array,
+    a: Array,
+    h: Array,
+    out: Array,
+) -> None:
     """``out_i = [sum_e k_e a_e h_j || sum_e a_e h_j]``, each ``h_j`` read once."""
     s, t = zero, zero
     far, last = is_far(h), len(indices) - 1
@@ -112,8 +134,20 @@ def pair_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indice
 
 @by_blocks
 @part
-def pair_back_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indices: Array, k: Array, a: Array,
-                    order: Any, g: Array, out: Array) -> None:
+def pair_back_row(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    k: Array,
+    a: Array,
+    order: Any,
+    g: Array,
+    out: Array,
+) -> None:
     """``out_i = sum_e a_e (k_e g_j + g'_j)`` for ``[g_j || g'_j]`` side by side in a row."""
     s = zero
     far, last, width = is_far(g), len(indices) - 1, out.shape[1]
@@ -130,8 +164,19 @@ def pair_back_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, i
 
 @by_blocks
 @part
-def pull_row(zero: Any, count: Any, c: int, i: int, begin: int, end: int, indices: Array, values: Array,
-               order: Any, z: Array, out: Array) -> None:
+def pull_row(
+    zero: Any,
+    count: Any,
+    c: int,
+    i: int,
+    begin: int,
+    end: int,
+    indices: Array,
+    values: Array,
+    order: Any,
+    z: Array,
+    out: Array,
+) -> None:
     """``out_i += sum_e v_e (z_i - z_j)``: a row of a graph Laplacian."""
     s = load(zero, out, i, c, count)
     here = load(zero, z, i, c, count)
@@ -186,7 +231,7 @@ def batch(first: int, last: int, indptr: Array) -> int:
 
 @part
 def exponential(x: Any, smallest: float) -> Any:
-    """``exp`` of every lane, not below ``exp(smallest)``: 2^n e^r with whole n and |r| <= ln 2 / 2, e^r by its series."""
+    """``exp`` of every lane, at least of ``smallest``: 2^n e^r with whole n and |r| <= ln 2 / 2, e^r by its series."""
     x = larger(x, splat(x, smallest))
     n = nearest(multiply(splat(x, 1.4426950408889634), x))
     r = multiply_add(-0.693145751953125, n, x)  # ln 2 in two parts: the first has few bits, so that n times it is exact

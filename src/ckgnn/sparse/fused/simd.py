@@ -12,12 +12,14 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import models, register_model
 
+intrinsic: Any = numba_intrinsic  # what it makes of a function has another signature: that of compiled code
 LINE = 64  # bytes that a processor fetches at a time
 
 
-class Vector(types.Type):  # type: ignore[misc]
+class Vector(types.Type):
     """``lanes`` numbers of one floating type, as one value."""
 
     def __init__(self, scalar: Any, lanes: int) -> None:
@@ -27,7 +29,7 @@ class Vector(types.Type):  # type: ignore[misc]
 
 
 @register_model(Vector)
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Vector) -> None:
         super().__init__(manager, kind, ir.VectorType(manager.lookup(kind.scalar).get_data_type(), kind.lanes))
 
@@ -179,7 +181,9 @@ def total(context: Any, x: Any) -> Any:
         while value.type.count > 1:
             half = value.type.count // 2
             lower, upper = (
-                builder.shuffle_vector(value, value, ir.Constant(ir.VectorType(i32, half), [i32(n + at) for n in range(half)]))
+                builder.shuffle_vector(
+                    value, value, ir.Constant(ir.VectorType(i32, half), [i32(n + at) for n in range(half)])
+                )
                 for at in (0, half)
             )
             value = builder.fadd(lower, upper)
@@ -227,9 +231,7 @@ def _first(ctx: Any, builder: Any, kind: Any, count: Any, lanes: int) -> Any:
     """Return a mask that is true in the first ``count`` lanes."""
     i32 = ir.IntType(32)
     vector = ir.VectorType(i32, lanes)
-    one = builder.insert_element(
-        ir.Constant(vector, ir.Undefined), ctx.cast(builder, count, kind, types.int32), i32(0)
-    )
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), ctx.cast(builder, count, kind, types.int32), i32(0))
     counts = builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), ir.Constant(vector, None))
     return builder.icmp_signed("<", ir.Constant(vector, [i32(lane) for lane in range(lanes)]), counts)
 

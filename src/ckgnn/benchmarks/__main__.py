@@ -1,0 +1,37 @@
+"""One measurement in its own process, JSON on standard output: ``python -m ckgnn.benchmarks KIND NAME THREADS``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import torch
+
+from ckgnn.benchmarks import scaling
+from ckgnn.benchmarks.groups import GROUPS
+from ckgnn.benchmarks.measure import peak_growth, take_turns
+
+
+def measure(kind: str, name: str) -> dict[str, Any]:
+    """Do what a line asks for.
+
+    ``time GROUP``: median seconds of each subject.  ``memory GROUP:SUBJECT``: MB it needs.  ``scale ENTRIES:DEGREES``
+    and ``train ENTRIES``: see :mod:`ckgnn.benchmarks.scaling`.
+    """
+    if kind == "scale":
+        entries, _, degrees = name.partition(":")
+        return scaling.time_per_entry(int(entries), degrees)
+    if kind == "train":
+        return scaling.train_largest(int(name))
+    group_name, _, subject = name.partition(":")
+    group = next(g for g in GROUPS if g.name == group_name)
+    subjects = group.build()
+    if kind == "memory":
+        return {"peak_mb": peak_growth(subjects[subject])}
+    return take_turns(subjects, seconds=group.seconds, at_least=group.at_least)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(sys.argv[3]))
+    print(json.dumps(measure(sys.argv[1], sys.argv[2])))

@@ -1,0 +1,111 @@
+"""What is measured against what, and what it must come to.
+
+A group is measured in one process, its subjects in turns.  A target belongs to a row: ours, divided by the peer, must
+not exceed it.  So "at least 20 x faster" is 1 / 20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ckgnn.benchmarks.measure import Subject
+
+DATASETS = ("cora", "citeseer", "pubmed")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One row: a name, the peer, the largest ratio allowed, and whether it is of seconds or of MB."""
+
+    row: str
+    peer: str
+    ratio: float
+    of: str = "seconds"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Subjects to be built together: ``ours`` and its peers."""
+
+    name: str
+    build: Callable[[], dict[str, Subject]]
+    targets: tuple[Target, ...]
+    needs: str | None = None  # a dataset that is not part of the package
+    seconds: float = 20.0
+    at_least: int = 5
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Their names."""
+        return ("ours", *dict.fromkeys(t.peer for t in self.targets))
+
+
+def _ckgcn(dataset: str) -> Callable[[], dict[str, Subject]]:
+    def build() -> dict[str, Subject]:
+        from ckgnn.benchmarks.epochs import epoch_of
+        from ckgnn.benchmarks.pyg import gcn_epoch
+        from ckgnn.benchmarks.pyg_ckgcn import message_passing_epoch
+        from ckgnn.data import load
+
+        source = load(dataset)
+        return {
+            "ours": epoch_of("ckgcn", source),
+            "PyG GCN, input dropout": gcn_epoch(source, 0.5),
+            "PyG GCN": gcn_epoch(source, 0.0),
+            "CKGCN on MessagePassing": message_passing_epoch(source),
+        }
+
+    return build
+
+
+def _ckgat(dataset: str) -> Callable[[], dict[str, Subject]]:
+    def build() -> dict[str, Subject]:
+        from ckgnn.benchmarks.epochs import epoch_of
+        from ckgnn.benchmarks.pyg import gat_epoch
+        from ckgnn.data import load
+
+        source = load(dataset)
+        return {"ours": epoch_of("ckgat", source), "PyG GAT": gat_epoch(source)}
+
+    return build
+
+
+def _aggregation() -> dict[str, Subject]:
+    from ckgnn.benchmarks.aggregation import fused, gather_scatter, problem, two_products
+
+    p = problem(2_000_000, 100_000, 64)
+    return {"ours": fused(p), "gather + scatter": gather_scatter(p), "two MKL products": two_products(p)}
+
+
+def _epoch_groups() -> list[Group]:
+    gcn = {"cora": (0.15, 1.0, 6), "citeseer": (0.06, 0.5, 15), "pubmed": (0.5, 2.0, 6)}
+    gat = {"cora": 0.3, "citeseer": 0.12, "pubmed": 0.6}
+    out = []
+    for name in DATASETS:
+        with_dropout, without, faster = gcn[name]
+        targets = (
+            Target(f"ckgcn-{name}/gcn-input-dropout", "PyG GCN, input dropout", with_dropout),
+            Target(f"ckgcn-{name}/gcn", "PyG GCN", without),
+            Target(f"ckgcn-{name}/message-passing", "CKGCN on MessagePassing", 1 / faster),
+        )
+        out.append(Group(f"ckgcn-{name}", _ckgcn(name), targets, needs=name))
+    out += [
+        Group(f"ckgat-{name}", _ckgat(name), (Target(f"ckgat-{name}/gat", "PyG GAT", gat[name]),), needs=name)
+        for name in DATASETS
+    ]
+    return out
+
+
+GROUPS: tuple[Group, ...] = (
+    *_epoch_groups(),
+    Group(
+        "composite",
+        _aggregation,
+        (
+            Target("composite/gather-scatter", "gather + scatter", 1 / 20),
+            Target("composite/mkl", "two MKL products", 2.5),
+            Target("composite/memory", "gather + scatter", 1 / 8, of="MB"),
+        ),
+    ),
+)
