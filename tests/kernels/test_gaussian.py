@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from ckgnn.graph import Graph
-from ckgnn.kernels import edge_kernel, pair_kernel, scale_to_median
+from ckgnn.kernels import edge_kernel, extreme_pairs, loss_d, pair_kernel, scale_to_median
 from ckgnn.sparse import Adjacency
 from tests.kernels.oracles import k, normal
 from tests.sparse.cases import CASES
@@ -69,7 +69,51 @@ def test_both_forms_of_the_kernel_agree() -> None:
     torch.testing.assert_close(edge_kernel(case.pattern(), z, 0.3), on_entries, rtol=1e-12, atol=1e-14)
 
 
-def test_edge_kernel_holds_no_buffer_of_entries_times_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def all_pairs(z: torch.Tensor, gamma: float) -> torch.Tensor:
+    """Return k of every pair of different rows."""
+    i, j = torch.triu_indices(len(z), len(z), 1)
+    return torch.exp(-gamma * (z[i] - z[j]).square().sum(1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("gamma", [1.0, 0.05])
+@pytest.mark.parametrize(("n", "scale"), [(2, 1.0), (3, 1.0), (40, 0.5), (40, 0.01), (25, 2.0)])
+def test_extreme_pairs_are_the_largest_and_the_smallest_of_all(
+    n: int, scale: float, gamma: float, dtype: torch.dtype
+) -> None:
+    z = (scale * normal(n, 3)).to(dtype).requires_grad_()
+    pairs = all_pairs(z, gamma)
+    got = extreme_pairs(z, gamma)
+    torch.testing.assert_close(got, torch.stack([pairs.max(), pairs.min()]), rtol=1e-4, atol=0)
+    grads = [torch.autograd.grad(loss_d(k), z)[0] for k in (got, pairs)]
+    torch.testing.assert_close(*grads, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.01, 1e-4])
+def test_extreme_pairs_are_found_among_pairs_so_far_that_k_of_bandwidth_one_is_zero(gamma: float) -> None:
+    z = torch.tensor([[0.0], [30.0], [90.0], [100.0], [250.0]])
+    pairs = all_pairs(z, gamma)
+    torch.testing.assert_close(extreme_pairs(z, gamma), torch.stack([pairs.max(), pairs.min()]))
+
+
+def test_extreme_pairs_take_a_bandwidth_that_is_learned() -> None:
+    z = normal(12, 3).requires_grad_()
+    gamma = torch.tensor(0.4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(extreme_pairs, (z, gamma))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_fewer_than_two_rows_have_no_pairs(n: int) -> None:
+    assert extreme_pairs(normal(n, 3)).shape == (0,)
+
+
+def test_equal_rows_are_a_pair_too() -> None:
+    assert extreme_pairs(torch.ones(4, 2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("choice", ["fused", "reference"])
+def test_edge_kernel_holds_no_buffer_of_entries_times_width(choice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CKGNN_SPARSE", choice)
     monkeypatch.setattr("ckgnn.sparse.reference.BLOCK", 256)
     case = CASES["power-law symmetric"]
     pattern, z = case.pattern(), normal(40, 64).requires_grad_()

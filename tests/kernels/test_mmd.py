@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ckgnn.errors import ConfigError
-from ckgnn.kernels import class_means, fourier_features, mmd2, mmd_sum, pair_kernel, pairwise_loss
+from ckgnn.kernels import Classes, class_means, fourier_features, mmd2, mmd_sum, pair_kernel, pairwise_loss
 from ckgnn.kernels import mmd as module
 from tests.kernels import oracles
 from tests.kernels.oracles import by_class, normal
@@ -130,6 +130,52 @@ def test_gradcheck_in_codes_and_gamma(estimator: str) -> None:
     assert torch.autograd.gradcheck(
         lambda z, g: mmd_sum(class_means(z, y, estimator=estimator, gamma=g)), (z.requires_grad_(), gamma)
     )
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.4])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("sizes", [*SIZES, (1, 4), (1,)])
+def test_the_gradient_is_that_through_the_kernel_of_all_pairs(
+    sizes: tuple[int, ...], estimator: str, gamma: float
+) -> None:
+    """With a number as gamma it is written out, with a tensor it is torch's."""
+    z, y = sample(sizes)
+    weights = normal(len(sizes), len(sizes), seed=8)  # not symmetric, as no loss of the paper is
+    got, want = (
+        torch.autograd.grad((class_means(z.requires_grad_(), y, estimator=estimator, gamma=g) * weights).sum(), z)[0]
+        for g in (gamma, torch.tensor(gamma, dtype=torch.float64))
+    )
+    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-12)
+    in_float32 = z.detach().float().requires_grad_()
+    out = class_means(in_float32, y, estimator=estimator, gamma=gamma)
+    (narrow,) = torch.autograd.grad((out * weights.float()).sum(), in_float32)
+    torch.testing.assert_close(narrow.double(), want, rtol=1e-4, atol=1e-6)
+
+
+def test_the_gradient_holds_far_from_the_origin() -> None:
+    z, y = sample((4, 5, 3))
+    far, near = ((z + shift).float().requires_grad_() for shift in (512, 0))
+    grads = [torch.autograd.grad(mmd_sum(class_means(t, y)), t)[0] for t in (far, near)]
+    torch.testing.assert_close(*grads, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased", "rff", "auto"])
+def test_classes_worked_out_before_give_the_same_bits_as_labels(estimator: str) -> None:
+    z, y = sample((4, 3, 1), labels=(1, 4, 9))
+    results = []
+    for form in (y, Classes.of(y, torch.float64)):
+        leaf = z.detach().requires_grad_()
+        means = class_means(leaf, form, estimator=estimator, generator=torch.Generator().manual_seed(0))
+        results.append([means.detach(), *torch.autograd.grad(mmd_sum(means), leaf)])
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_classes_hold_shares_and_counts() -> None:
+    found = Classes.of(torch.tensor([5, 2, 5, 5]))
+    assert found.counts.tolist() == [1, 3]
+    assert found.mean.dtype == torch.float32
+    third = 1 / torch.tensor(3.0)
+    assert torch.equal(found.mean, torch.tensor([[0, third], [1, 0], [0, third], [0, third]]))
 
 
 def test_gradcheck_with_random_features() -> None:

@@ -56,10 +56,31 @@ def test_a_perfect_reconstruction_costs_nothing() -> None:
     assert float(reconstruction_loss(h @ w + b, h, w, b)) == pytest.approx(0, abs=1e-11)
 
 
-def test_nothing_of_the_size_of_the_features_is_formed() -> None:
+@pytest.mark.parametrize("sparse", [True, False])
+def test_nothing_of_the_size_of_the_features_is_formed(sparse: bool) -> None:
+    """Neither by the loss nor by its gradients; of dense features only what squares them."""
     x, *rest = parts("wide rectangular", m=3)
     leaves = [t.requires_grad_() for t in rest]
     n, d = x.shape
-    with LargestTensor() as seen:
-        reconstruction_loss(x, *leaves).backward()
-    assert seen.numel < n * d
+    features = x if sparse else x.to_dense()
+    with LargestTensor() as forward:
+        loss = reconstruction_loss(features, *leaves)
+    with LargestTensor() as backward:
+        loss.backward()
+    assert all(t.grad is not None for t in leaves)
+    assert backward.numel < n * d
+    if sparse:
+        assert forward.numel < n * d
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_loss_that_is_weighed_has_weighed_gradients(sparse: bool) -> None:
+    x, *rest = parts("tall rectangular")
+    features = x if sparse else x.to_dense()
+    leaves = [t.requires_grad_() for t in rest]
+    for weight in (0.0, -2.5, 1e-3):
+        got = torch.autograd.grad(weight * reconstruction_loss(features, *leaves), leaves)
+        h, w, b = leaves
+        want = torch.autograd.grad(weight * dense_reconstruction_loss(x.to_dense(), h @ w + b), leaves)
+        for a, c in zip(got, want, strict=True):
+            torch.testing.assert_close(a, c, rtol=1e-10, atol=1e-12)

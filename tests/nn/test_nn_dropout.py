@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from ckgnn.nn import dropout
+from ckgnn.nn.dropout import relu_dropout
 from tests.nn.graphs import csr
 
 N = 200_000
@@ -80,3 +81,30 @@ def test_any_shape_and_the_gradient_is_the_mask(shape: tuple[int, ...]) -> None:
     assert out.shape == shape
     out.sum().backward()
     torch.testing.assert_close(x.grad * x, out)
+
+
+@pytest.mark.parametrize("choice", ["fused", "reference"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.9])
+def test_dropout_of_relu_in_one_pass_is_that_in_two(
+    p: float, dtype: torch.dtype, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same draws, bits and gradients, in any layout, training or not."""
+    monkeypatch.setenv("CKGNN_SPARSE", choice)
+    x, g = (torch.randn(31, 17, generator=seeded(n), dtype=dtype) for n in (1, 2))
+    x[:3] = 0
+    for form in (x, x.T.contiguous().T, torch.stack([x, -x], dim=-1)[..., 0]):
+        for training in (True, False):
+            leaf = form.detach().requires_grad_()
+            one = relu_dropout(leaf, p, seeded(), training=training)
+            two = dropout(torch.relu(leaf), p, seeded(), training=training)
+            assert torch.equal(one, two)
+            grads = [torch.autograd.grad(out, leaf, g)[0] for out in (one, two)]
+            assert torch.equal(*grads)
+
+
+@pytest.mark.parametrize("choice", ["fused", "reference"])
+def test_a_leaf_and_what_needs_no_gradient_lose_the_same_entries(choice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CKGNN_SPARSE", choice)
+    x = torch.randn(40, 9, generator=seeded(1))
+    assert torch.equal(dropout(x, 0.4, seeded()), dropout(x.clone().requires_grad_(), 0.4, seeded()))

@@ -66,14 +66,15 @@ def _star(n: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _power_law(n: int, seed: int) -> NDArray[np.bool_]:
+def _power_law(n: int, seed: int, *, directed: bool = False) -> NDArray[np.bool_]:
     """Preferential attachment: a few hubs, many leaves."""
     rng = np.random.default_rng(seed)
     mask = np.eye(n, dtype=bool)
     ends = [0]
     for i in range(1, n):
         for j in rng.choice(ends, size=2):
-            mask[i, j] = mask[j, i] = True
+            mask[i, j] = True
+            mask[j, i] |= not directed
             ends += [i, int(j)]
     return mask
 
@@ -95,12 +96,18 @@ CASES: dict[str, Case] = {
     "self-loops only symmetric": from_mask(np.eye(11, dtype=bool), symmetric=True),
     "one node symmetric": from_mask(np.ones((1, 1), dtype=bool), symmetric=True),
     "random asymmetric": from_mask(random_mask(20, 20, 0.2, 3)),
+    "power-law asymmetric": from_mask(_power_law(30, 8, directed=True)),
+    "star asymmetric": from_mask(np.triu(_star(30))),
+    "isolated nodes asymmetric": from_mask(_without(random_mask(15, 15, 0.3, 9), rows=(0, 7, 14), cols=(0, 7, 14))),
+    "self-loops only asymmetric": from_mask(np.eye(11, dtype=bool)),
+    "one node asymmetric": from_mask(np.ones((1, 1), dtype=bool)),
     "hub row asymmetric": from_mask(np.arange(25)[:, None] * np.ones((1, 25)) == 3),
     "hub column asymmetric": from_mask(np.arange(25)[None] * np.ones((25, 1)) == 3),
     "empty rows asymmetric": from_mask(_without(random_mask(16, 16, 0.3, 4), rows=(0, 1, 8, 15))),
     "repeated entries asymmetric": _repeated(),
     "one node without entries": from_mask(np.zeros((1, 1), dtype=bool)),
     "no entries": from_mask(np.zeros((6, 6), dtype=bool)),
+    "no nodes": from_mask(np.zeros((0, 0), dtype=bool)),
     "wide rectangular": from_mask(_without(random_mask(9, 28, 0.2, 5), rows=(4, 8), cols=(0, 20))),
     "tall rectangular": from_mask(_without(random_mask(28, 9, 0.2, 7), rows=(0, 13), cols=(4,))),
 }

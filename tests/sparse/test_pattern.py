@@ -106,3 +106,21 @@ def test_repr_tells_shape_entries_and_symmetry() -> None:
 def test_indices_that_would_read_outside_are_refused(indptr: list[int], indices: list[int], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Pattern(torch.tensor(indptr), torch.tensor(indices), (2, 3))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_only_a_square_pattern_can_be_symmetric(shape: tuple[int, int]) -> None:
+    """A symmetric one is its own transpose, which has the other shape."""
+    with pytest.raises(ValueError, match="symmetric"):
+        Pattern(torch.zeros(shape[0] + 1, dtype=torch.long), torch.zeros(0, dtype=torch.long), shape, symmetric=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("run", [1, 7, 65536])
+def test_runs_cover_every_row_once_and_are_of_one_size(name: str, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ckgnn.sparse.pattern.RUN", run)
+    pattern = CASES[name].pattern()
+    assert [i for first, last in pattern.runs for i in range(first, last)] == list(range(pattern.shape[0]))
+    longest = int(pattern.indptr.diff().max()) if pattern.nnz else 0
+    entries = [int(pattern.indptr[last] - pattern.indptr[first]) for first, last in pattern.runs]
+    assert max(entries, default=0) <= 2 * run + longest

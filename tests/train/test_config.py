@@ -16,6 +16,7 @@ from ckgnn.train import config as module
 SETTINGS: dict[str, tuple[str, Any]] = {
     "model": ("gat", "gat"),
     "input": ("tfidf", "tfidf"),
+    "storage": ("dense", "dense"),
     "hidden": ("7", 7),
     "layers": ("3", 3),
     "heads": ("2", 2),

@@ -78,6 +78,15 @@ def _aggregation() -> dict[str, Subject]:
     return {"ours": fused(p), "gather + scatter": gather_scatter(p), "two MKL products": two_products(p)}
 
 
+def _sparse_input(width: int, dropped: float) -> Callable[[], dict[str, Subject]]:
+    def build() -> dict[str, Subject]:
+        from ckgnn.benchmarks.first_layer import first_layer
+
+        return {"ours": first_layer(width, dropped, sparse=True), "dense": first_layer(width, dropped, sparse=False)}
+
+    return build
+
+
 def _epoch_groups() -> list[Group]:
     gcn = {"cora": (0.15, 1.0, 6), "citeseer": (0.06, 0.5, 15), "pubmed": (0.5, 2.0, 6)}
     gat = {"cora": 0.3, "citeseer": 0.12, "pubmed": 0.6}
@@ -99,6 +108,16 @@ def _epoch_groups() -> list[Group]:
 
 GROUPS: tuple[Group, ...] = (
     *_epoch_groups(),
+    *(
+        Group(
+            f"sparse-input-{width}{'-dropout' if dropped else ''}",
+            _sparse_input(width, dropped),
+            (Target(f"sparse-input/{width}{'-dropout' if dropped else ''}", "dense", 1.0),),
+            seconds=4.0,
+        )
+        for width in (16, 64)
+        for dropped in (0.0, 0.5)
+    ),
     Group(
         "composite",
         _aggregation,

@@ -30,10 +30,13 @@ def pair_kernel(z_a: Tensor, z_b: Tensor, gamma: Tensor | float = 1.0) -> Tensor
 
     Shapes: ``z_a`` (a, q), ``z_b`` (b, q); out (a, b).
     """
+    return torch.exp(-gamma * _squared(z_a, z_b))
+
+
+def _squared(z_a: Tensor, z_b: Tensor) -> Tensor:
     centre = z_a.detach().mean(0) if len(z_a) else 0.0
     a, b = z_a - centre, z_b - centre
-    squared = torch.addmm(a.square().sum(1, keepdim=True) + b.square().sum(1), a, b.T, alpha=-2)
-    return torch.exp(-gamma * squared.clamp(min=0))
+    return torch.addmm(a.square().sum(1, keepdim=True) + b.square().sum(1), a, b.T, alpha=-2).clamp(min=0)
 
 
 def extreme_pairs(z: Tensor, gamma: Tensor | float = 1.0) -> Tensor:
@@ -47,10 +50,10 @@ def extreme_pairs(z: Tensor, gamma: Tensor | float = 1.0) -> Tensor:
     if n < 2:
         return z.new_empty(0)
     with torch.no_grad():
-        k = pair_kernel(z, z).flatten()
-        far = k.argmin()
-        k[:: n + 1] = -1  # a row with itself
-        at = torch.stack([k.argmax(), far])
+        squared = _squared(z, z).flatten()
+        far = squared.argmax()
+        squared[:: n + 1] = torch.inf  # a row with itself
+        at = torch.stack([squared.argmin(), far])
     return torch.exp(-gamma * (z[at // n] - z[at % n]).square().sum(1))
 
 

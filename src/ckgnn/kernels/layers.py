@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ckgnn.sparse import CSRMatrix, kernels_for, product, transposed_product
+from ckgnn.sparse import CSRMatrix, kernels_for, matmul, product, transposed_product
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -42,6 +42,12 @@ def apply_layers(
     """
     if not layers:
         return x
+    for weight, bias in layers:
+        if weight.dim() != 2 or bias.shape != weight.shape[1:]:
+            raise ValueError(f"a layer has weights {tuple(weight.shape)} and a bias {tuple(bias.shape)}")
+    if isinstance(x, CSRMatrix) and x.values.requires_grad:  # learned features are rare: no need to be quick
+        x = ACTIVATIONS[activations[0]](matmul(x, layers[0][0]) + layers[0][1])
+        return apply_layers(x, layers[1:], activations[1:])
     parameters = [t for layer in layers for t in layer]
     out: Tensor = _Layers.apply(x, tuple(activations), *parameters)  # type: ignore[no-untyped-call]
     return out

@@ -36,9 +36,14 @@ def loss_d(k: Tensor, form: str = "hard", quantile: float = 0.1) -> Tensor:
     if k.numel() == 0:
         return k.new_zeros(())
     if form == "hard":
-        return -(k.max() - k.min()).square()
+        return spread(k.max(), k.min())
     count = max(1, round(quantile * k.numel()))
     top, bottom = torch.topk(k, count).values.mean(), torch.topk(k, count, largest=False).values.mean()
+    return spread(top, bottom)
+
+
+def spread(top: Tensor, bottom: Tensor) -> Tensor:
+    """Return ``-(top - bottom)^2``."""
     return -(top - bottom).square()
 
 

@@ -49,18 +49,18 @@ class _Reconstruction(torch.autograd.Function):
         loss = squared - 2 * (torch.vdot(h.flatten(), cross.flatten()) + columns @ b)
         loss += (gram * w_gram).sum() + 2 * (total @ w_b) + len(h) * (b @ b)
         ctx.x = x
-        ctx.save_for_backward(h, w, b, gram, total, w_gram, w_b, cross)
+        ctx.save_for_backward(h, w, b, gram, total, w_gram, w_b, cross, columns)
         return loss
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor | None, Tensor, Tensor, Tensor]:
         twice = 2 * float(grads[0])
-        h, w, b, gram, total, w_gram, w_b, cross = ctx.saved_tensors
+        h, w, b, gram, total, w_gram, w_b, cross, columns = ctx.saved_tensors
         to_h = torch.addmm(cross, h, w_gram, beta=-twice, alpha=twice).add_(w_b, alpha=twice)
         to_w = transposed_product(ctx.x, h).contiguous().addmm_(w, gram, beta=-twice, alpha=twice)
         to_w.addr_(b, total, alpha=twice)
-        to_b = w @ total + len(h) * b - _of_data(ctx.x)[1]
+        to_b = w @ total + len(h) * b - columns
         to_x = _residual(ctx.x, h, w, b) * twice if ctx.needs_input_grad[1] else None
         return None, to_x, to_h, to_w, to_b * twice
 
@@ -69,7 +69,8 @@ def _of_data(x: Tensor | CSRMatrix) -> tuple[Tensor, Tensor]:
     """Return ``||X||^2`` and ``X' 1``."""
     if isinstance(x, CSRMatrix):
         return x.squared_norm, x.column_sum
-    return x.square().sum(), x.sum(0)
+    flat = x.reshape(-1)
+    return torch.dot(flat, flat), x.sum(0)
 
 
 def _residual(x: Tensor | CSRMatrix, h: Tensor, w: Tensor, b: Tensor) -> Tensor:

@@ -152,6 +152,8 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
 
 def product(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     """Return ``x w`` as :func:`matmul` does, for those who have written out the gradient: nothing is recorded."""
+    if w.dim() != 2 or x.shape[1] != w.shape[0]:
+        raise ValueError(f"features {tuple(x.shape)} do not fit weights {_size(w)}")
     if isinstance(x, CSRMatrix):
         out: Tensor = autograd.kernels_for(x.values, w).matmul(x.pattern, x.values, w)
         return out
@@ -163,6 +165,8 @@ def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
 
     Shapes: ``x`` (n, d), ``h`` (n, m); out (d, m).
     """
+    if h.dim() != 2 or len(h) != x.shape[0]:
+        raise ValueError(f"features {tuple(x.shape)} do not fit {_size(h)}")
     if isinstance(x, CSRMatrix):
         return product(x.t, h)
     return torch.mm(x.T, h) if h.shape[1] >= autograd.NARROW else torch.mm(h.T, x).T

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 RUN = 65536  # entries that one thread takes at a time: long enough to be worth waking it
@@ -77,6 +80,11 @@ class Pattern:
         inner = torch.searchsorted(self.indptr, marks.to(self.indptr.dtype)).tolist()
         ends = sorted({0, *inner, self.shape[0]})
         return list(pairwise(ends))
+
+    @cached_property
+    def arrays(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]:
+        """``indptr`` and ``indices`` for compiled code, which shares their memory."""
+        return self.indptr.numpy(), self.indices.numpy()
 
     @property
     def order(self) -> Tensor:

@@ -32,10 +32,12 @@ def resolve_device(name: str) -> torch.device:
 
 def build_inputs(graph: Graph, config: Config, device: torch.device) -> Inputs:
     """Return what the model sees of a graph: no labels are among it."""
-    x = feature_tensor(features(graph, config.input), device=device)
+    sparse = {"auto": None, "sparse": True, "dense": False}[config.storage]
+    x = feature_tensor(features(graph, config.input), device=device, sparse=sparse)
     x_kernel = x
     if config.has_kernel and config.kernel == "learned":
-        x_kernel = feature_tensor(features(graph, config.encoder_input, config.encoder_steps), device=device)
+        form = features(graph, config.encoder_input, config.encoder_steps)
+        x_kernel = feature_tensor(form, device=device, sparse=sparse)
     return Inputs(x, x_kernel, Adjacency.of(graph, device=device))
 
 

@@ -42,6 +42,7 @@ WORDS: dict[str, tuple[str, Iterable[str]]] = {  # key: what to call it, its val
     "combine": ("way to combine branches", COMBINE),
     "output_merge": ("output_merge", ("sum", "mean")),
     "decay": ("decay", ("first", "all")),
+    "storage": ("storage", ("auto", "sparse", "dense")),
 }
 COUNTS = {  # key: least and largest value; the largest are far beyond sense and within what can be counted with
     "hidden": (1, 16_384),
@@ -61,6 +62,7 @@ class Config:
 
     # the network
     input: str = "row"  # form of the features, see ckgnn.features
+    storage: str = "auto"  # of the features: sparse, dense, or the faster by their share of stored entries
     hidden: int = 16
     layers: int = 2
     heads: int = 8

@@ -71,13 +71,15 @@ def make_optimizer(model: CompositeNet, config: Config) -> torch.optim.Adam:
     later = [p for layer in rest for p in layer]
     kernel = [p for k in model.kernel_modules() for p in k.parameters()]
     decaying, free = ([*first, *later], []) if config.decay == "all" else (first, later)
-    groups = [
-        {"params": decaying, "weight_decay": config.weight_decay},
-        {"params": free, "weight_decay": 0.0},
-        {"params": kernel, "weight_decay": config.kernel_weight_decay, "lr": config.kernel_lr},
-    ]
-    # fused: one pass over all parameters
-    return torch.optim.Adam([g for g in groups if g["params"]], lr=config.lr, betas=(0.9, 0.999), fused=True)
+    groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for parameters, decay, lr in (
+        (decaying, config.weight_decay, config.lr),
+        (free, 0.0, config.lr),
+        (kernel, config.kernel_weight_decay, config.kernel_lr),
+    ):
+        groups.setdefault((decay, lr), []).extend(parameters)
+    parts = [{"params": p, "weight_decay": decay, "lr": lr} for (decay, lr), p in groups.items() if p]
+    return torch.optim.Adam(parts, betas=(0.9, 0.999), fused=True)  # fused: one pass over all of a group
 
 
 def fit(

@@ -16,6 +16,7 @@ from ckgnn.kernels import (
     mmd_sum,
     pair_kernel,
     pairwise_loss,
+    spread,
 )
 from ckgnn.nn import CompositeNet, Inputs, Output
 from ckgnn.train.config import Config
@@ -53,24 +54,24 @@ def objective(
             apart = mmd_sum(means) if config.kernel_loss == "mmd" else -pairwise_loss(means, config.pair_lambda)
             l_k = l_k + loss_k(kernel.reconstruction(x, z), apart, config.beta)
         if config.lambda_2 != 0:
-            on_edges = config.loss_d_pairs == "edges"
-            pairs = _edges(k, inputs, config) if on_edges else _pairs(z_train[:PAIRS_UP_TO], kernel.gamma, config)
-            l_d = l_d + loss_d(pairs, config.loss_d)
+            l_d = l_d + _loss_d(inputs.adjacency.links, z_train[:PAIRS_UP_TO], k, kernel.gamma, config)
     return final_loss(cross_entropy, l_k, l_d, config.lambda_1, config.lambda_2)
 
 
-def _edges(k: Tensor, inputs: Inputs, config: Config) -> Tensor:
-    """Return k over the edges; for the hard form only its extremes, which are all that form looks at."""
-    links = inputs.adjacency.links
-    if config.loss_d == "hard" and len(links):
+def _loss_d(links: Tensor, z: Tensor, k: Tensor, gamma: Tensor | float, config: Config) -> Tensor:
+    """Return L_d over the edges or over the pairs of training nodes.
+
+    The hard form looks at the two extremes only, so that these are found first, without gradients.
+    """
+    on_edges = config.loss_d_pairs == "edges"
+    if (len(links) if on_edges else len(z) - 1) < 1:
+        return k.new_zeros(())
+    if config.loss_d == "hard" and on_edges:
         values = k.detach()[links]
-        links = links[torch.stack([values.argmax(), values.argmin()])]
-    return k[links]
-
-
-def _pairs(z: Tensor, gamma: Tensor | float, config: Config) -> Tensor:
-    """Return k over all pairs i < j; for the hard form only its extremes."""
+        return spread(k[links[values.argmax()]], k[links[values.argmin()]])
     if config.loss_d == "hard":
-        return extreme_pairs(z, gamma)
+        return spread(*extreme_pairs(z, gamma))
+    if on_edges:
+        return loss_d(k[links], config.loss_d)
     i, j = torch.triu_indices(len(z), len(z), 1, device=z.device)
-    return pair_kernel(z, z, gamma)[i, j]
+    return loss_d(pair_kernel(z, z, gamma)[i, j], config.loss_d)

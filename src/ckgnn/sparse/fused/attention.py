@@ -69,7 +69,7 @@ def forward(
     out, t = h.new_empty(n, m, sums * w), h.new_empty(pattern.nnz, m)
     over_rows(
         _forward, pattern, array(target), array(source), *_given(heads, k, h), array(h.reshape(n, m * w)), w,
-        out.view(n, -1).numpy(), t.numpy()
+        out.view(n, m * sums * w).numpy(), t.numpy()
     )  # fmt: skip
     return out, t
 
@@ -79,7 +79,7 @@ def backward(
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
     """Return the gradients to target, source, k and h."""
     n, m, w = h.shape
-    given, flat, ds = _given(heads, k, h), array(g.reshape(n, -1)), torch.empty_like(t)
+    given, flat, ds = _given(heads, k, h), array(g.reshape(n, m * g.shape[2])), torch.empty_like(t)
     d_target, d_source, dh = torch.empty_like(target), torch.empty_like(source), h.new_empty(h.shape)
     dk = h.new_empty(0 if k is None else pattern.nnz)
     over_rows(
@@ -87,7 +87,7 @@ def backward(
         ds.numpy(), d_target.numpy(), dk.numpy()
     )  # fmt: skip
     over_rows(
-        _backward_columns, pattern.t, array(pattern.order), given[1], given[3], w, t.numpy(), flat, ds.numpy(),
+        _backward_columns, pattern.t, array(pattern.order), given[1], *given[3:], w, t.numpy(), flat, ds.numpy(),
         d_source.numpy(), dh.view(n, m * w).numpy()
     )  # fmt: skip
     return d_target, d_source, None if k is None else dk, dh
@@ -98,7 +98,13 @@ def _given(heads: Heads, k: Tensor | None, h: Tensor) -> tuple[Any, ...]:
     none = h.new_empty(0)
     drop = none.unsqueeze(1) if heads.keep is None else heads.keep.to(h.dtype).mul_(heads.scale)
     log_weight = none if heads.log_weight is None else heads.log_weight
-    return array(log_weight), array(drop), array(h).dtype.type(heads.slope), array(none if k is None else k)
+    return (
+        array(log_weight),
+        array(drop),
+        array(h).dtype.type(heads.slope),
+        k is not None,
+        array(none if k is None else k),
+    )
 
 
 @by_blocks
@@ -148,6 +154,7 @@ def _both_sums(
     end: int,
     indices: Array,
     drop: Array,
+    paired: bool,
     k: Array,
     h: Array,
     width: int,
@@ -162,9 +169,9 @@ def _both_sums(
         x = load(zero, h, indices[e], m * width + c, count)
         v = t[e, m] * drop[e, m] if len(drop) else t[e, m]
         plain = multiply_add(v, x, plain)
-        if len(k):
+        if paired:
             s = multiply_add(k[e] * v, x, s)
-    if len(k):
+    if paired:
         store(out, i, 2 * m * width + c, s, count)
         store(out, i, (2 * m + 1) * width + c, plain, count)
     else:
@@ -225,6 +232,7 @@ def _to_h(
     indices: Array,
     order: Array,
     drop: Array,
+    paired: bool,
     k: Array,
     width: int,
     t: Array,
@@ -235,7 +243,7 @@ def _to_h(
     for e in range(begin, end):
         j, o = indices[e], order[e]
         v = t[o, m] * drop[o, m] if len(drop) else t[o, m]
-        if len(k):
+        if paired:
             s = multiply_add(k[o] * v, load(zero, g, j, 2 * m * width + c, count), s)
             s = multiply_add(v, load(zero, g, j, (2 * m + 1) * width + c, count), s)
         else:
@@ -254,6 +262,7 @@ def _forward(
     log_weight: Array,
     drop: Array,
     slope: Any,
+    paired: bool,
     k: Array,
     h: Array,
     width: int,
@@ -265,7 +274,7 @@ def _forward(
         begin, end = indptr[i], indptr[i + 1]
         _softmax(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
         for m in range(heads):
-            _both_sums(h, width, (i, m, begin, end, indices, drop, k, h, width, t, out))
+            _both_sums(h, width, (i, m, begin, end, indices, drop, paired, k, h, width, t, out))
 
 
 @entry
@@ -279,6 +288,7 @@ def _backward(
     log_weight: Array,
     drop: Array,
     slope: Any,
+    paired: bool,
     k: Array,
     h: Array,
     width: int,
@@ -298,7 +308,7 @@ def _backward(
             for m in range(heads):
                 d = drop[e, m] if len(drop) else t.dtype.type(1)
                 start = m * width
-                if len(k):
+                if paired:
                     p = d * dot(g, i, 2 * start, h, j, start, width)
                     ds[e, m] = k[e] * p + d * dot(g, i, 2 * start + width, h, j, start, width)
                     to_k += t[e, m] * p
@@ -317,6 +327,7 @@ def _backward_columns(
     indices: Array,
     order: Array,
     drop: Array,
+    paired: bool,
     k: Array,
     width: int,
     t: Array,
@@ -331,4 +342,4 @@ def _backward_columns(
             expect(g, indices, e)
         _sum_rows(ds, t.shape[1], (i, begin, end, order, ds, d_source))
         for m in range(t.shape[1]):
-            _to_h(dh, width, (i, m, begin, end, indices, order, drop, k, width, t, g, dh))
+            _to_h(dh, width, (i, m, begin, end, indices, order, drop, paired, k, width, t, g, dh))

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from ckgnn.sparse.fused.compiling import Array, entry, part
-from ckgnn.sparse.fused.rows import AHEAD, at, by_blocks, dot, is_far, pull_row, sum_row
+from ckgnn.sparse.fused.rows import AHEAD, at, by_blocks, columns_at_a_time, dot, is_far, pull_row, sum_row
 from ckgnn.sparse.fused.rows import squared_distance as distance
 from ckgnn.sparse.fused.simd import load, multiply_add, prefetch, store
 from ckgnn.sparse.fused.threads import over_rows
@@ -58,7 +58,9 @@ def pull(pattern: Pattern, values: Tensor, z: Tensor, out: Tensor, order: Tensor
 
 def array(t: Tensor) -> Array:
     """Return the numbers of a tensor as compiled code wants them: in one piece."""
-    out: Array = t.detach().contiguous().numpy()
+    if t.requires_grad:
+        t = t.detach()
+    out: Array = (t if t.is_contiguous() else t.contiguous()).numpy()
     return out
 
 
@@ -71,8 +73,11 @@ def optional(order: Tensor | None) -> Array | None:
 def _product(
     first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, out: Array
 ) -> None:
-    for i in range(first, last):
-        sum_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, values, order, h, out))
+    step = columns_at_a_time(h)
+    for c in range(0, h.shape[1], step):
+        for i in range(first, last):
+            row = (i, indptr[i], indptr[i + 1], indices, values, order, h, out)
+            sum_row(h, min(c + step, h.shape[1]), row, c)
 
 
 @by_blocks

@@ -29,19 +29,19 @@ from ckgnn.sparse.fused.simd import (
 
 SERIES = tuple(1 / math.factorial(n) for n in range(12, -1, -1))  # of e^r, after its 13th power
 BATCH = 512  # entries: few enough that what is noted of them stays in the nearest cache
-FAR = 6 << 20  # bytes
+NEAR, FAR = 512 << 10, 6 << 20  # bytes that a core has to itself, and that it shares
 AHEAD = 10  # entries: far enough for memory to answer, near enough to be kept
 
 
 def by_blocks(block: Compiled) -> Compiled:
-    """Return ``run(like, width, args)`` that calls ``block(zero, count, column, *args)`` for blocks of columns.
+    """Return ``run(like, width, args, start=0)`` that calls ``block(zero, count, column, *args)`` block by block.
 
     ``count`` is ``None`` for whole blocks.
     """
 
     @part
-    def run(like: Array, width: int, args: Any) -> None:
-        c = 0
+    def run(like: Array, width: int, args: Any, start: int = 0) -> None:
+        c = start
         while c + 32 <= width:
             block(zeros(like, 32), None, c, *args)
             c += 32
@@ -71,6 +71,13 @@ def expect(h: Array, indices: Array, e: int) -> None:
         line = zeros(h, 16)
         for c in range(0, h.shape[1], 16):
             prefetch(line, h, j, c)
+
+
+@part
+def columns_at_a_time(h: Array) -> int:
+    """Return how many columns to go through the rows with: all, or 32 where that much of ``h`` stays in the cache."""
+    near = len(h) * 32 * h.itemsize <= NEAR < h.size * h.itemsize
+    return 32 if near else max(1, h.shape[1])
 
 
 @part

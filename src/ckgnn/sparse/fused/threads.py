@@ -23,7 +23,7 @@ from ckgnn.sparse.pattern import Pattern
 
 def over_rows(kernel: Compiled, pattern: Pattern, *args: Any) -> None:
     """Call ``kernel(first row, last row, indptr, indices, *args)`` for runs of rows that cover the pattern."""
-    share_out(kernel, pattern.runs, pattern.indptr.numpy(), pattern.indices.numpy(), *args)
+    share_out(kernel, pattern.runs, *pattern.arrays, *args)
 
 
 def share_out(kernel: Compiled, runs: list[tuple[int, int]], *args: Any) -> None:

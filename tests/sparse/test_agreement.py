@@ -1,0 +1,91 @@
+"""The compiled products equal those in plain torch, and the number of threads does not change a bit of them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from ckgnn.sparse import reference
+from tests.sparse.cases import CASES, Case, from_mask, random_mask
+from tests.sparse.conftest import SetThreads
+from tests.sparse.contract import assert_close, assert_same_bits, with_gradients
+from tests.sparse.operations import COMPILED, GRID, OPS, Op
+
+DTYPES = [pytest.param(d, id=str(d).removeprefix("torch.")) for d in (torch.float32, torch.float64)]
+
+
+def computed(op: Op, case: Case, *inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    """Return results and gradients for each set of inputs, on a pattern that has not been cut into runs yet."""
+    pattern = case.pattern()
+    return [t for given in inputs for t in with_gradients(op.run, pattern, given)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("op", "case"), [(op, case) for op, case in GRID if op in COMPILED and "used" not in op])
+def test_compiled_equals_plain_torch_on_one_thread_and_on_two(
+    op: str, case: str, dtype: torch.dtype, set_threads: SetThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = [OPS[op].inputs(CASES[case], width, dtype) for width in OPS[op].widths]
+    monkeypatch.setenv("CKGNN_SPARSE", "reference")
+    want = computed(OPS[op], CASES[case], *inputs)
+    monkeypatch.setenv("CKGNN_SPARSE", "fused")
+    set_threads(1)
+    one = computed(OPS[op], CASES[case], *inputs)
+    set_threads(2)
+    two = computed(OPS[op], CASES[case], *inputs)
+    assert_close(one, want, 1e-5)
+    assert_same_bits(two, one)
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("op", OPS)
+def test_a_repeat_is_bit_identical(op: str, threads: int, dtype: torch.dtype, set_threads: SetThreads) -> None:
+    set_threads(threads)
+    case = from_mask(random_mask(60, 60, 0.15, 1))
+    inputs = OPS[op].inputs(case, min(33, max(OPS[op].widths)), dtype)
+    assert_same_bits(computed(OPS[op], case, inputs), computed(OPS[op], case, inputs))
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("mkl", [True, False])
+@pytest.mark.parametrize("op", ["spmm", "squared_distance", "row_softmax with heads"])
+def test_plain_torch_repeats_itself_on_threads_of_its_own(op: str, mkl: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CKGNN_SPARSE", "reference")
+    monkeypatch.setattr(reference, "HAS_MKL", mkl and reference.HAS_MKL)
+    case = from_mask(random_mask(100, 100, 0.15, 1))
+    inputs = OPS[op].inputs(case, 33, torch.float32)
+    assert_same_bits(computed(OPS[op], case, inputs), computed(OPS[op], case, inputs))
+
+
+def large(n: int) -> Case:
+    """A ring with a hub that everybody knows: rows short and long, more entries than a batch holds."""
+    i = torch.arange(n)
+    rows, cols = torch.cat([i, i, i, 0 * i]), torch.cat([i, (i + 1) % n, (i - 1) % n, i])
+    place = torch.unique(rows * n + cols)
+    return Case(place // n, place % n, (n, n))
+
+
+@pytest.mark.parametrize("op", COMPILED)
+def test_rows_too_far_for_the_caches_are_read_right(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matrices so large that rows are asked for ahead of use, rows longer than a batch, runs of the usual size."""
+    case = large(8500)
+    inputs = OPS[op].inputs(case, 66 if "heads" in op or "attention" in op else 200, torch.float32)
+    assert max(t.numel() for t in inputs) * 4 > 6 << 20
+    monkeypatch.setenv("CKGNN_SPARSE", "reference")
+    want = computed(OPS[op], case, inputs)
+    monkeypatch.setenv("CKGNN_SPARSE", "fused")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert_close(computed(OPS[op], case, inputs), want, 1e-5)
+
+
+@pytest.mark.usefixtures("fused", "two_threads")
+def test_the_gradient_of_a_bandwidth_over_many_rows_does_not_depend_on_threads() -> None:
+    case = large(150_000)
+    inputs = OPS["composite"].inputs(case, 1)
+    inputs = (inputs[0], inputs[1][:, :1], *inputs[2:])
+    two = computed(OPS["composite"], case, inputs)
+    torch.set_num_threads(1)
+    assert_same_bits(computed(OPS["composite"], case, inputs), two)
