@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: train test lint slow clean
+.PHONY: train test lint slow bench clean
 
 train: $(VENV)/installed
 	rm -rf runs/first
@@ -14,6 +14,9 @@ test: $(VENV)/installed-dev
 
 slow: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "slow or network"
+
+bench: $(VENV)/installed
+	$(BIN)/ckgnn bench --out runs/bench.json
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

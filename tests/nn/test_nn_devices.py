@@ -60,7 +60,10 @@ def test_a_forward_pass_stays_on_its_device(make: type[CompositeNet]) -> None:
 @pytest.mark.parametrize("room", ["nn", "kernels", "sparse"])
 def test_no_numbers_leave_the_device_in_the_source(room: str) -> None:
     """``.numpy()``, ``.cpu()``, ``.tolist()`` may stand where data comes in or reports go out, nowhere else."""
-    allowed = {"adjacency.py": ["to_scipy"], "pattern.py": ["runs", "arrays"]}  # runs: for sparse/fused/, which is for the CPU
+    allowed = {
+        "adjacency.py": ["to_scipy"],
+        "pattern.py": ["runs", "arrays"],
+    }  # runs: for sparse/fused/, which is for the CPU
     for file in (ROOT / room).glob("*.py"):
         function = ""
         for line in file.read_text().splitlines():

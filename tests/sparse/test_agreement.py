@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ckgnn.sparse import reference
+from ckgnn.sparse.fused.rows import BATCH, FAR, NEAR
 from tests.sparse.cases import CASES, Case, from_mask, random_mask
 from tests.sparse.conftest import SetThreads
 from tests.sparse.contract import assert_close, assert_same_bits, with_gradients
@@ -68,12 +69,15 @@ def large(n: int) -> Case:
     return Case(place // n, place % n, (n, n))
 
 
+@pytest.mark.parametrize("n", [1500, 8500])
 @pytest.mark.parametrize("op", COMPILED)
-def test_rows_too_far_for_the_caches_are_read_right(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matrices so large that rows are asked for ahead of use, rows longer than a batch, runs of the usual size."""
-    case = large(8500)
+def test_large_matrices_are_read_right(op: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger than the nearest cache, and so large that rows are asked for ahead of use; a row longer than a batch."""
+    case = large(n)
     inputs = OPS[op].inputs(case, 66 if "heads" in op or "attention" in op else 200, torch.float32)
-    assert max(t.numel() for t in inputs) * 4 > 6 << 20
+    assert n > BATCH
+    size = 4 * max(t.numel() for t in inputs)
+    assert NEAR < size <= FAR if n == 1500 else size > FAR
     monkeypatch.setenv("CKGNN_SPARSE", "reference")
     want = computed(OPS[op], case, inputs)
     monkeypatch.setenv("CKGNN_SPARSE", "fused")

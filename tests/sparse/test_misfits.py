@@ -111,7 +111,7 @@ def test_a_rectangular_pattern_is_refused_where_nodes_are_compared(op: Callable[
 @pytest.mark.parametrize(("op", "rows"), [(matmul, 9), (product, 9), (transposed_product, 28), (matmul, 29)])
 def test_products_of_a_sparse_matrix_name_both_shapes_of_a_misfit(op: Callable[..., Any], rows: int) -> None:
     """Compiled code would read outside the array."""
-    with pytest.raises(ValueError, match="does not fit") as error:
+    with pytest.raises(ValueError, match="not fit") as error:
         op(CSRMatrix(WIDE.pattern(), torch.zeros(WIDE.nnz)), torch.zeros(rows, 4))
     assert f"({rows}, 4)" in str(error.value)
-    assert "9 x 28" in str(error.value) or "28 x 9" in str(error.value)
+    assert "9 x 28" in str(error.value) or "(9, 28)" in str(error.value)
