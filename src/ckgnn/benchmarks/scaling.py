@@ -22,7 +22,7 @@ def time_per_entry(entries: int, degrees: str) -> dict[str, Any]:
     work = fused(p)
     work()
     times = []
-    for _ in range(5 if entries > 10**6 else 15):
+    for _ in range(3 if entries > 10**7 else 5 if entries > 10**6 else 15):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)

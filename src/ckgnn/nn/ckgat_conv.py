@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, overload
 
 import torch
 from torch import Tensor, nn
@@ -94,17 +93,6 @@ class CKGATConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    @overload
-    def forward(
-        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
-        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
-    ) -> Tensor: ...  # fmt: skip
-    @overload
-    def forward(
-        self, x: Tensor | CSRMatrix, edges: Adjacency | Tensor, *, z: Tensor | None = ..., k: Tensor | None = ...,
-        gamma: Tensor | float = ..., edge_weight: Tensor | None = ..., generator: torch.Generator | None = ...,
-        return_kernel: Literal[True],
-    ) -> tuple[Tensor, Tensor | None]: ...  # fmt: skip
     def forward(
         self,
         x: Tensor | CSRMatrix,

@@ -80,7 +80,7 @@ def backward(
     """Return the gradients to target, source, k and h."""
     n, m, w = h.shape
     given, flat, ds = _given(heads, k, h), array(g.reshape(n, m * g.shape[2])), torch.empty_like(t)
-    d_target, d_source, dh = torch.empty_like(target), torch.empty_like(source), h.new_empty(h.shape)
+    d_target, d_source, dh = h.new_empty(n, m), h.new_empty(n, m), h.new_empty(h.shape)
     dk = h.new_empty(0 if k is None else pattern.nnz)
     over_rows(
         _backward, pattern, array(target), array(source), *given, array(h.reshape(n, m * w)), w, t.numpy(), flat,

@@ -6,10 +6,9 @@ from typing import Any
 
 from torch import Tensor
 
-from ckgnn.sparse.fused.compiling import Array, entry, part
-from ckgnn.sparse.fused.rows import AHEAD, at, by_blocks, columns_at_a_time, dot, is_far, pull_row, sum_row
+from ckgnn.sparse.fused.compiling import Array, entry
+from ckgnn.sparse.fused.rows import columns_at_a_time, dot, pull_row, sum_row
 from ckgnn.sparse.fused.rows import squared_distance as distance
-from ckgnn.sparse.fused.simd import load, multiply_add, prefetch, store
 from ckgnn.sparse.fused.threads import over_rows
 from ckgnn.sparse.pattern import Pattern
 
@@ -17,20 +16,10 @@ from ckgnn.sparse.pattern import Pattern
 def matmul(pattern: Pattern, values: Tensor, h: Tensor, order: Tensor | None = None) -> Tensor:
     """Return ``M h``; shapes as in the reference."""
     out = h.new_empty(pattern.shape[0], *h.shape[1:])
-    if values.dim() == 1:
-        over_rows(_product, pattern, array(values), optional(order), array(h), out.numpy())
-    else:
-        rows, heads, width = len(out), *h.shape[1:]
-        flat = h.reshape(len(h), heads * width)
-        over_rows(
-            _product_heads,
-            pattern,
-            array(values),
-            optional(order),
-            array(flat),
-            width,
-            out.view(rows, heads * width).numpy(),
-        )
+    heads, width = values.shape[1:].numel(), h.shape[-1]
+    by_head = array(values).reshape(pattern.nnz, heads)
+    flat = array(h).reshape(len(h), heads * width)
+    over_rows(_product, pattern, by_head, optional(order), flat, width, out.numpy().reshape(len(out), heads * width))
     return out
 
 
@@ -71,48 +60,14 @@ def optional(order: Tensor | None) -> Array | None:
 
 @entry
 def _product(
-    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, out: Array
-) -> None:
-    step = columns_at_a_time(h)
-    for c in range(0, h.shape[1], step):
-        for i in range(first, last):
-            row = (i, indptr[i], indptr[i + 1], indices, values, order, h, out)
-            sum_row(h, min(c + step, h.shape[1]), row, c)
-
-
-@by_blocks
-@part
-def _head_row(
-    zero: Any,
-    count: Any,
-    c: int,
-    start: int,
-    m: int,
-    i: int,
-    begin: int,
-    end: int,
-    indices: Array,
-    values: Array,
-    order: Any,
-    h: Array,
-    out: Array,
-) -> None:
-    s = zero
-    far, last = is_far(h), len(indices) - 1
-    for e in range(begin, end):
-        if far:
-            prefetch(zero, h, indices[min(e + AHEAD, last)], start + c)
-        s = multiply_add(values[at(order, e), m], load(zero, h, indices[e], start + c, count), s)
-    store(out, i, start + c, s, count)
-
-
-@entry
-def _product_heads(
     first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, width: int, out: Array
 ) -> None:
-    for i in range(first, last):
-        for m in range(values.shape[1]):
-            _head_row(h, width, (m * width, m, i, indptr[i], indptr[i + 1], indices, values, order, h, out))
+    step = columns_at_a_time(h) if values.shape[1] == 1 else max(1, width)
+    for c in range(0, width, step):
+        for i in range(first, last):
+            for m in range(values.shape[1]):
+                entries = (m * width, m, i, indptr[i], indptr[i + 1], indices, values, order, h, out)
+                sum_row(h, min(c + step, width), entries, c)
 
 
 @entry

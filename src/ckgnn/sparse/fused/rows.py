@@ -92,6 +92,8 @@ def sum_row(
     zero: Any,
     count: Any,
     c: int,
+    start: int,
+    m: int,
     i: int,
     begin: int,
     end: int,
@@ -101,14 +103,14 @@ def sum_row(
     h: Array,
     out: Array,
 ) -> None:
-    """``out_i = sum_e v_e h_j``."""
+    """``out_i = sum_e v_em h_j`` in the columns of head m, which begin at ``start``."""
     s = zero
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
         if far:
-            prefetch(zero, h, indices[min(e + AHEAD, last)], c)
-        s = multiply_add(values[at(order, e)], load(zero, h, indices[e], c, count), s)
-    store(out, i, c, s, count)
+            prefetch(zero, h, indices[min(e + AHEAD, last)], start + c)
+        s = multiply_add(values[at(order, e), m], load(zero, h, indices[e], start + c, count), s)
+    store(out, i, start + c, s, count)
 
 
 @by_blocks
