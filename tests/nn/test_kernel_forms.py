@@ -12,6 +12,7 @@ from ckgnn.kernels import edge_kernel
 from ckgnn.nn import CKGAT, CKGCN, CKGATConv, CKGCNConv, CompositeNet, Inputs
 from ckgnn.sparse import Adjacency, Pattern
 from tests.nn.graphs import codes, csr, edge_index, random_graph, wide
+from tests.sparse.contract import steps
 
 FORMS = [
     {"branches": branches, "combine": combine, "renormalize": renormalize}
@@ -77,6 +78,16 @@ def test_codes_and_the_values_of_their_kernel_give_the_same(
     want = with_gradients(conv, leaves, by_values, values)
     for a, b in zip(with_gradients(conv, leaves, by_codes, k), want, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
+
+
+def test_gradients_of_a_layer_are_summed_in_one_order(
+    layer: type[CKGCNConv | CKGATConv], graph: tuple[Tensor, Adjacency]
+) -> None:
+    """What ``x[rows]`` gathers flows back in the order in which threads come; with ``index_select`` it does not."""
+    x, adjacency = graph
+    for form in FORMS:
+        out = layer(4, 3, **form).double()(x, adjacency, z=codes(12).requires_grad_())
+        assert "IndexBackward0" not in steps(out), name(form)
 
 
 def test_without_a_kernel_none_comes_back(layer: type[CKGCNConv | CKGATConv], graph: tuple[Tensor, Adjacency]) -> None:

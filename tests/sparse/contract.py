@@ -66,6 +66,17 @@ def turned(t: Tensor) -> Tensor:
     return t.permute(axes).contiguous().permute(axes)
 
 
+def steps(out: Result) -> set[str]:
+    """Return the names of all steps that a gradient of the results takes."""
+    todo = [t.grad_fn for t in (out if isinstance(out, tuple) else (out,)) if t.grad_fn is not None]
+    seen = set(todo)
+    while todo:
+        new = {node for node, _ in todo.pop().next_functions if node is not None} - seen
+        seen |= new
+        todo += new
+    return {node.name() for node in seen}
+
+
 class LargestTensor(TorchDispatchMode):
     """Record the size of the largest dense tensor that any torch call returns, forward or backward."""
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ckgnn.sparse import CSRMatrix, kernels_for, matmul, product, transposed_product
+from ckgnn.sparse.autograd import once_differentiable
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,

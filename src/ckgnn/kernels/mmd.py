@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels.gaussian import pair_kernel
+from ckgnn.sparse.autograd import once_differentiable
 
 ESTIMATORS = ("biased", "unbiased", "rff")
 EXACT_UP_TO = 2048  # labels; above, ``auto`` takes random features (an n x n of 16 MB is the most ever formed)

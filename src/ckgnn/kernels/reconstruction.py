@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ckgnn.sparse import CSRMatrix, product, transposed_product
+from ckgnn.sparse.autograd import once_differentiable
 
 
 def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

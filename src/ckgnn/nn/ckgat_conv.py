@@ -162,7 +162,9 @@ class CKGATConv(nn.Module):
         """
         p = adjacency.pattern
         target, source = self.ends(h)
-        score = nn.functional.leaky_relu(target[p.rows] + source[p.cols], self.negative_slope)
+        score = nn.functional.leaky_relu(
+            target.index_select(0, p.rows) + source.index_select(0, p.cols), self.negative_slope
+        )
         if adjacency.log_weight is not None:
             score = score + adjacency.log_weight.unsqueeze(1)
         return row_softmax(p, score)
@@ -173,7 +175,7 @@ class CKGATConv(nn.Module):
         if not self.renormalize:
             return values
         total = row_sum(adjacency.pattern, values)  # positive: the node itself has k = 1
-        return values / total[adjacency.pattern.rows]
+        return values / total.index_select(0, adjacency.pattern.rows)
 
     def aggregation(self, x: Tensor | CSRMatrix, adjacency: Adjacency, k: Tensor) -> tuple[Tensor, Tensor]:
         """Return the weights this layer aggregates with: T without, K (.) T with the kernel, mean over heads."""

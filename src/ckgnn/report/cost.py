@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from ckgnn.report.style import BLUE, ORANGE, styled
 
@@ -37,5 +38,8 @@ def cost_against_entries(rows: Sequence[Mapping[str, Any]]) -> Figure:
     left.set(xscale="log", yscale="log", xlabel="entries of the adjacency", ylabel="seconds", title="Whole")
     right.set(xscale="log", xlabel="entries of the adjacency", ylabel="nanoseconds", title="Per entry")
     right.set_ylim(bottom=0)
+    for ax in (left, right):
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 1e6:g} M" if v >= 1e6 else f"{v / 1e3:g} k"))
+    left.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     left.legend()
     return figure

@@ -105,7 +105,7 @@ class Adjacency:
         wide = values.double() if values.device.type != "mps" else values  # MPS has no float64
         degree = row_sum(p, wide)
         root = torch.where(degree > 0, degree, torch.ones_like(degree)).rsqrt()
-        return (root[p.rows] * wide * root[p.cols]).to(values.dtype)
+        return (root.index_select(0, p.rows) * wide * root.index_select(0, p.cols)).to(values.dtype)
 
     def to(self, device: torch.device | str) -> Adjacency:
         """Return it on another device."""

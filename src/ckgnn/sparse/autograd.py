@@ -11,12 +11,13 @@ plain torch they are made of the two above.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.sparse import reference
@@ -24,6 +25,19 @@ from ckgnn.sparse.pattern import Pattern
 
 if TYPE_CHECKING:
     from ckgnn.sparse.fused.attention import Heads
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Refuse ``create_graph``: torch's decorator of this name lets some second derivatives come out wrong."""
+
+    @wraps(backward)
+    def run(ctx: Any, *grads: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise RuntimeError("this operation can be differentiated only once: leave out create_graph=True")
+        return backward(ctx, *grads)
+
+    return run
+
 
 CHOICES = ("auto", "fused", "reference")
 Gradient = Tensor | None
@@ -153,6 +167,7 @@ class Composite(torch.autograd.Function):
         from ckgnn.sparse.fused import composite
 
         ctx.pattern, ctx.symmetric, ctx.gamma = pattern, symmetric, float(gamma)
+        ctx.shape = gamma.shape if isinstance(gamma, Tensor) else ()
         out, k = composite.forward(pattern, a, z, ctx.gamma, h)
         ctx.save_for_backward(a, z, h, k)
         ctx.set_materialize_grads(False)
@@ -180,7 +195,7 @@ class Composite(torch.autograd.Function):
             to_a=ctx.needs_input_grad[2],
             to_gamma=ctx.needs_input_grad[4],
         )
-        return None, None, da, dz, dgamma, dh
+        return None, None, da, dz, None if dgamma is None else dgamma.reshape(ctx.shape), dh
 
 
 class CompositeGiven(torch.autograd.Function):

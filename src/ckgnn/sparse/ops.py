@@ -49,7 +49,7 @@ def composite(
     if pattern.shape[1] != n or a.shape != (pattern.nnz,) or z.dim() != 2 or h.dim() != 2 or {len(z), len(h)} != {n}:
         raise ValueError(f"{pattern} does not fit a {_size(a)}, codes {_size(z)} and h {_size(h)}")
     tensors = (a, z, h, gamma) if isinstance(gamma, Tensor) else (a, z, h)
-    if autograd.kernels_for(*tensors) is reference:
+    if autograd.kernels_for(*tensors) is reference or float(gamma) < 0:
         k = torch.exp(-gamma * squared_distance(pattern, z))
         return composite_given(pattern, a, k, h), k
     out: tuple[Tensor, Tensor] = autograd.Composite.apply(  # type: ignore[no-untyped-call]
@@ -106,7 +106,7 @@ def attention(
         raise ValueError(f"{pattern} does not fit {shapes}")
     tensors = [t for t in (target, source, h, k, log_weight) if t is not None]
     if autograd.kernels_for(*tensors) is reference or (log_weight is not None and log_weight.requires_grad):
-        score = target[pattern.rows] + source[pattern.cols]
+        score = target.index_select(0, pattern.rows) + source.index_select(0, pattern.cols)
         score = torch.nn.functional.leaky_relu(score, slope)
         t = row_softmax(pattern, score if log_weight is None else score + log_weight.unsqueeze(1))
         t = t if keep is None else t * keep * scale

@@ -28,6 +28,8 @@ class Pattern:
     def __init__(self, indptr: Tensor, indices: Tensor, shape: tuple[int, int], *, symmetric: bool = False) -> None:
         if indices.device.type != "meta":
             _check(indptr, indices, shape)
+        if symmetric and shape[0] != shape[1]:
+            raise ValueError(f"a symmetric pattern is square, not {shape[0]} x {shape[1]}")
         dtype = index_type(shape, indices.numel())
         self.indptr = indptr.to(dtype)
         self.indices = indices.to(dtype)

@@ -120,4 +120,4 @@ def row_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
     top = scores.new_zeros(pattern.shape[0], *scores.shape[1:])
     top = top.scatter_reduce(0, index, scores.detach(), "amax", include_self=False)
     e = (scores - top[rows]).exp()
-    return e / row_sum(pattern, e)[rows]
+    return e / row_sum(pattern, e).index_select(0, rows)

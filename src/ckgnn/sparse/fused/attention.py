@@ -96,7 +96,7 @@ def backward(
 def _given(heads: Heads, k: Tensor | None, h: Tensor) -> tuple[Any, ...]:
     """Return what compiled code takes; an empty array stands for what is not there."""
     none = h.new_empty(0)
-    drop = none.unsqueeze(1) if heads.keep is None else heads.keep.to(h.dtype).mul_(heads.scale)
+    drop = none.unsqueeze(1) if heads.keep is None else heads.keep.to(h.dtype) * heads.scale
     log_weight = none if heads.log_weight is None else heads.log_weight
     return (
         array(log_weight),

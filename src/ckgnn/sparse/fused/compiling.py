@@ -44,7 +44,9 @@ def entry(function: Compiled) -> Compiled:
         try:
             settings.CACHE_DIR = place
             out = njit(cache=True, **OPTIONS)(function)
-            break
+            if str(out.stats.cache_path).startswith(place):
+                break
+            out = None  # numba went on to a place of its own
         except (RuntimeError, OSError):  # cannot be written
             continue
         finally:
