@@ -49,7 +49,7 @@ def test_a_number_changed_by_hand_is_found(copy: ModuleType, monkeypatch: pytest
 
 
 def test_a_run_more_changes_the_pages(copy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = copy.ROOT / "results" / "end-to-end.jsonl"
+    ledger = copy.ROOT / "results" / "fast-core.jsonl"
     lines = ledger.read_text().splitlines(keepends=True)
     ledger.write_text("".join(lines[:-1]))
     monkeypatch.setattr("sys.argv", ["results_page.py", "--check"])

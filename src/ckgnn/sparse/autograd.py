@@ -166,7 +166,11 @@ class Composite(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         from ckgnn.sparse.fused import composite
 
-        ctx.pattern, ctx.symmetric, ctx.gamma = pattern, symmetric, float(gamma)
+        ctx.pattern, ctx.symmetric, ctx.gamma = (
+            pattern,
+            symmetric,
+            float(gamma.detach() if isinstance(gamma, Tensor) else gamma),
+        )
         ctx.shape = gamma.shape if isinstance(gamma, Tensor) else ()
         out, k = composite.forward(pattern, a, z, ctx.gamma, h)
         ctx.save_for_backward(a, z, h, k)

@@ -49,7 +49,7 @@ def composite(
     if pattern.shape[1] != n or a.shape != (pattern.nnz,) or z.dim() != 2 or h.dim() != 2 or {len(z), len(h)} != {n}:
         raise ValueError(f"{pattern} does not fit a {_size(a)}, codes {_size(z)} and h {_size(h)}")
     tensors = (a, z, h, gamma) if isinstance(gamma, Tensor) else (a, z, h)
-    if autograd.kernels_for(*tensors) is reference or float(gamma) < 0:
+    if autograd.kernels_for(*tensors) is reference or _number(gamma) < 0:
         k = torch.exp(-gamma * squared_distance(pattern, z))
         return composite_given(pattern, a, k, h), k
     out: tuple[Tensor, Tensor] = autograd.Composite.apply(  # type: ignore[no-untyped-call]
@@ -175,6 +175,10 @@ def transposed_product(x: Tensor | CSRMatrix, h: Tensor) -> Tensor:
 def _check_entries(pattern: Pattern, values: Tensor) -> None:
     if values.dim() == 0 or values.shape[0] != pattern.nnz:
         raise ValueError(f"{pattern} does not fit values {tuple(values.shape)}")
+
+
+def _number(value: Tensor | float) -> float:
+    return float(value.detach()) if isinstance(value, Tensor) else value
 
 
 def _size(t: Tensor) -> tuple[int, ...]:
