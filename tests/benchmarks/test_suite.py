@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ def test_turns_are_shared_and_the_median_is_taken() -> None:
         return work
 
     found = take_turns({"slow": subject("slow", 0.3), "quick": subject("quick", 0.05)}, seconds=0.0, at_least=2)
-    assert 0.3 <= found["slow"] < 0.4
-    assert 0.05 <= found["quick"] < 0.1
+    assert 0.05 <= found["quick"] < found["slow"]
+    assert found["slow"] >= 0.3
     order = "".join(name[0] for name in calls)
     assert order.startswith("ssqqs")  # warmed up, then in turns
     assert order[5] == "q"
@@ -102,9 +103,8 @@ def test_a_child_that_fails_is_named() -> None:
 
 
 def test_a_group_is_really_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = next(g for g in GROUPS if g.name == "sparse-input-16")
-    object.__setattr__(group, "seconds", 0.0)
-    object.__setattr__(group, "at_least", 1)
+    group = replace(next(g for g in GROUPS if g.name == "sparse-input-16"), seconds=0.0, at_least=1)
+    monkeypatch.setattr("ckgnn.benchmarks.__main__.GROUPS", (group,))
     found = measure("time", group.name)
     assert set(found) == {"ours", "dense"}
     assert all(0 < v < 5 for v in found.values())

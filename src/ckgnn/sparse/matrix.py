@@ -14,7 +14,7 @@ from ckgnn.graph import Features
 from ckgnn.sparse.pattern import Pattern
 
 # Below this share of stored entries CSR beats a dense tensor on a CPU, product and gradient, with and without dropout:
-# measured at widths 16 and 64 (`ckgnn bench --only sparse-input`; they meet at about 0.3).
+# measured at widths 16 and 64 by `ckgnn bench --only sparse-input`.
 SPARSE_BELOW = 0.2
 
 
