@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ckgnn import settings as module
 from ckgnn.errors import ConfigError
 from ckgnn.train import MODELS, Config, make_rule, parse_settings, resolve
-from ckgnn.train import config as module
 
 # one value per key, other than its default, as typed on a command line
 SETTINGS: dict[str, tuple[str, Any]] = {
@@ -201,6 +201,9 @@ def test_layers_from_weakest_to_strongest(monkeypatch: pytest.MonkeyPatch) -> No
 
         def joinpath(self, *parts: str) -> Files:
             return self
+
+        def is_file(self) -> bool:
+            return True
 
         def read_text(self, encoding: str) -> str:
             return text

@@ -1,10 +1,11 @@
 """Training: the loop, stopping rules, run directories."""
 
+from ckgnn.settings import parse_settings
 from ckgnn.train.build import build_inputs, build_model, resolve_device
-from ckgnn.train.config import MODELS, Config, parse_settings, resolve
+from ckgnn.train.config import MODELS, Config, resolve
 from ckgnn.train.fit import Labels, State, fit, start
 from ckgnn.train.headroom import headroom
-from ckgnn.train.rules import RULES, make_rule
+from ckgnn.train.rules import RULES, Measures, make_rule
 from ckgnn.train.run import Interrupted, Trained, kernel_report, open_run, restore, run, score
 from ckgnn.train.rundir import Request, RunDir
 
@@ -14,6 +15,7 @@ __all__ = [
     "Config",
     "Interrupted",
     "Labels",
+    "Measures",
     "Request",
     "RunDir",
     "State",
