@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 import torch
@@ -148,3 +149,74 @@ def test_as_many_activations_as_layers_are_needed() -> None:
     x, layers = made(2)
     with pytest.raises(ValueError, match="zip"):
         apply_layers(x, layers, ["tanh"])
+
+
+def drawn(n: int, widths: tuple[int, ...], dtype: torch.dtype) -> tuple[Tensor, Layers]:
+    """Return a dense input and layers of some widths, all of them leaves."""
+    layers = [
+        (normal(a, b, seed=2 * n).to(dtype) / max(1, a) ** 0.5, normal(b, seed=2 * n + 1).to(dtype))
+        for n, (a, b) in enumerate(pairwise(widths))
+    ]
+    x = normal(n, widths[0], seed=99).to(dtype)
+    return x.requires_grad_(), [(w.requires_grad_(), b.requires_grad_()) for w, b in layers]
+
+
+def run_drawn(n: int, widths: tuple[int, ...], dtype: torch.dtype) -> list[Tensor]:
+    x, layers = drawn(n, widths, dtype)
+    activations = ["tanh"] * (len(layers) - 1) + ["identity"]
+    out = apply_layers(x, layers, activations)
+    assert isinstance(out, Tensor)
+    return with_gradients(out, [x, *flat(layers)])
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (16, 32, 64), (64, 33, 17, 16), (7, 200, 5), (300, 20), (20, 300, 4)])
+@pytest.mark.parametrize("n", [0, 1, 5, 95, 96, 97, 1700])
+def test_blocks_of_rows_and_columns_whole_and_cut_short(n: int, widths: tuple[int, ...]) -> None:
+    got, want = run_drawn(n, widths, torch.float32), run_drawn(n, widths, torch.float64)
+    assert_close(got, want, 1e-5)
+
+
+@pytest.mark.parametrize("n", [97, 5000])
+def test_threads_change_no_bit(n: int) -> None:
+    before = torch.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            results.append(run_drawn(n, (24, 48, 16, 8), torch.float32))
+    finally:
+        torch.set_num_threads(before)
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_gradients_and_input_in_any_order_of_memory() -> None:
+    x, layers = drawn(200, (12, 20, 6), torch.float32)
+    turned = x.detach().T.contiguous().T.requires_grad_()
+    activations = ["tanh", "identity"]
+    results = []
+    for leaf in (x, turned):
+        out = apply_layers(leaf, layers, activations)
+        assert isinstance(out, Tensor)
+        g = normal(6, 200, seed=5).float().T
+        results.append(torch.autograd.grad(out, [leaf, *flat(layers)], g))
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_what_is_not_a_number_is_passed_on() -> None:
+    x, layers = drawn(150, (8, 16, 4), torch.float32)
+    with torch.no_grad():
+        x[100, 3] = torch.nan
+    out = apply_layers(x, layers, ["tanh", "identity"])
+    assert isinstance(out, Tensor)
+    assert out[100].isnan().all()
+    assert out[torch.arange(150) != 100].isfinite().all()
+
+
+@pytest.mark.usefixtures("_choice")
+def test_layers_that_do_not_fit_each_other_are_refused() -> None:
+    """Compiled code would read outside the weights."""
+    x = torch.zeros(10, 4)
+    layers = [(torch.zeros(4, 8), torch.zeros(8)), (torch.zeros(9, 2), torch.zeros(2))]
+    with pytest.raises(ValueError, match=r"\(9, 2\) does not fit 8 columns"):
+        apply_layers(x, layers, ["tanh", "identity"])

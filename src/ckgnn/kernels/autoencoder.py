@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import torch
@@ -11,15 +11,15 @@ from torch import Tensor, nn
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels.layers import ACTIVATIONS, apply_layers
 from ckgnn.kernels.reconstruction import reconstruction_loss
-from ckgnn.sparse import CSRMatrix, matmul
+from ckgnn.sparse import CSRMatrix
 
 
 class Affine(nn.Module):
-    """``x W + b`` for dense or CSR ``x``, Glorot-uniform, drawn from a generator of one's own.
+    """The parameters of ``x W + b``, Glorot-uniform, drawn from a generator of one's own; the net applies them.
 
     ``by_columns`` stores W column by column, for those who read its transpose.
 
-    Shapes: ``x`` (n, a), ``weight`` (a, b), ``bias`` (b); out (n, b).
+    Shapes: ``weight`` (a, b), ``bias`` (b).
     """
 
     def __init__(self, in_features: int, out_features: int, *, by_columns: bool = False) -> None:
@@ -34,14 +34,6 @@ class Affine(nn.Module):
         with torch.no_grad():
             self.weight.copy_(drawn)
         nn.init.zeros_(self.bias)
-
-    def forward(self, x: Tensor | CSRMatrix) -> Tensor:
-        """Apply the map."""
-        if isinstance(x, CSRMatrix):
-            return matmul(x, self.weight) + self.bias
-        return torch.addmm(self.bias, x, self.weight)
-
-    __call__: Callable[..., Tensor]
 
     def __repr__(self) -> str:
         return f"Affine({self.weight.shape[0]}, {self.weight.shape[1]})"

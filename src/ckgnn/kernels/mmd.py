@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.kernels.gaussian import pair_kernel
-from ckgnn.sparse.autograd import once_differentiable
+from ckgnn.sparse import once_differentiable
 
 ESTIMATORS = ("biased", "unbiased", "rff")
 EXACT_UP_TO = 2048  # labels; above, ``auto`` takes random features (an n x n of 16 MB is the most ever formed)

@@ -19,8 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ckgnn.sparse import CSRMatrix, product, transposed_product
-from ckgnn.sparse.autograd import once_differentiable
+from ckgnn.sparse import CSRMatrix, once_differentiable, product, transposed_product
 
 
 def reconstruction_loss(x: Tensor | CSRMatrix, h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -9,8 +9,7 @@ from typing import overload
 import torch
 from torch import Tensor
 
-from ckgnn.sparse import CSRMatrix, kernels_for
-from ckgnn.sparse.autograd import ReluDropout
+from ckgnn.sparse import CSRMatrix, dropped_relu, kernels_for
 
 
 @overload
@@ -42,8 +41,7 @@ def relu_dropout(x: Tensor, p: float, generator: torch.Generator | None = None, 
     """Return dropout of relu, in one pass where both are to be done on a CPU."""
     if not training or p == 0 or x.device.type != "cpu":
         return dropout(torch.relu(x), p, generator, training=training)
-    out: Tensor = ReluDropout.apply(x, *_bits(x.shape, p, generator))  # type: ignore[no-untyped-call]
-    return out
+    return dropped_relu(x, *_bits(x.shape, p, generator))
 
 
 def keep_mask(

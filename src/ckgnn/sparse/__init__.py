@@ -1,12 +1,13 @@
 """Products on sparse matrices with learnable values, and their gradients."""
 
 from ckgnn.sparse.adjacency import Adjacency
-from ckgnn.sparse.autograd import compiling_ahead, kernels_for
+from ckgnn.sparse.autograd import compiling_ahead, kernels_for, once_differentiable
 from ckgnn.sparse.matrix import CSRMatrix, feature_tensor
 from ckgnn.sparse.ops import (
     attention,
     composite,
     composite_given,
+    dropped_relu,
     matmul,
     product,
     row_softmax,
@@ -25,9 +26,11 @@ __all__ = [
     "compiling_ahead",
     "composite",
     "composite_given",
+    "dropped_relu",
     "feature_tensor",
     "kernels_for",
     "matmul",
+    "once_differentiable",
     "product",
     "row_softmax",
     "row_sum",

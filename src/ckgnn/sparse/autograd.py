@@ -42,6 +42,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 CHOICES = ("auto", "fused", "reference")
 Gradient = Tensor | None
 NARROW = 16  # columns
+FLOATS = (torch.float32, torch.float64)
 
 
 def kernels_for(*tensors: Tensor) -> ModuleType:
@@ -53,8 +54,9 @@ def kernels_for(*tensors: Tensor) -> ModuleType:
     choice = os.environ.get("CKGNN_SPARSE", "auto")
     if choice not in CHOICES:
         raise ConfigError(unknown("CKGNN_SPARSE", choice, CHOICES))
-    kinds = {(t.device.type, t.dtype) for t in tensors}
-    if choice == "reference" or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
+    kind = tensors[0].dtype
+    ours = kind in FLOATS and all(t.dtype is kind and t.is_cpu for t in tensors)
+    if choice == "reference" or not ours:
         return reference
     try:
         from ckgnn.sparse import fused

@@ -150,6 +150,14 @@ def matmul(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     return torch.mm(x, w)
 
 
+def dropped_relu(x: Tensor, bits: Tensor, level: int, scale: float) -> Tensor:
+    """Return ``scale relu(x)`` where ``bits`` (int16, of the shape of ``x``) are below ``level``, else 0; on a CPU."""
+    if bits.shape != x.shape:
+        raise ValueError(f"bits {_size(bits)} do not fit {_size(x)}")
+    out: Tensor = autograd.ReluDropout.apply(x, bits, level, scale)  # type: ignore[no-untyped-call]
+    return out
+
+
 def product(x: Tensor | CSRMatrix, w: Tensor) -> Tensor:
     """Return ``x w`` as :func:`matmul` does, for those who have written out the gradient: nothing is recorded."""
     if w.dim() != 2 or x.shape[1] != w.shape[0]:
