@@ -47,6 +47,8 @@ def spread(top: Tensor, bottom: Tensor) -> Tensor:
     return -(top - bottom).square()
 
 
-def final_loss(cross_entropy: Tensor, l_k: Tensor, l_d: Tensor, lambda_1: float, lambda_2: float) -> Tensor:
+def final_loss(
+    cross_entropy: Tensor, l_k: Tensor | float, l_d: Tensor | float, lambda_1: float, lambda_2: float
+) -> Tensor:
     """Return ``L``."""
     return cross_entropy + lambda_1 * l_k + lambda_2 * l_d

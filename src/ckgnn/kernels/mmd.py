@@ -108,9 +108,10 @@ def mmd2(means: Tensor) -> Tensor:
 def mmd_sum(means: Tensor) -> Tensor:
     """Return ``sum_{a != b} MMD^2(P_a, P_b)`` over ordered pairs.
 
-    = 2 (c - 1) sum_a E_aa - 2 sum_{a != b} E_ab = 2 c tr E - 2 sum E
+    = 2 (c - 1) sum_a E_aa - 2 sum_{a != b} E_ab = <E, 2 c I - 2>
     """
-    return 2 * len(means) * torch.trace(means) - 2 * means.sum()
+    weights = torch.eye(len(means), dtype=means.dtype, device=means.device).mul_(2 * len(means)).sub_(2)
+    return (means * weights).sum()
 
 
 def pairwise_loss(means: Tensor, lam: float = 1.0) -> Tensor:

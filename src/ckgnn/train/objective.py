@@ -43,8 +43,7 @@ def objective(
     cross_entropy = F.cross_entropy(out.logits[train], y_train)
     if not out.codes:
         return cross_entropy
-    l_k = out.logits.new_zeros(())
-    l_d = out.logits.new_zeros(())
+    l_k, l_d = [], []
     for kernel, x, z, k in zip(model.kernel_modules(), out.kernel_inputs, out.codes, out.k, strict=True):
         z_train = z[train]
         if config.lambda_1 != 0:
@@ -52,10 +51,10 @@ def objective(
                 z_train, classes or y_train, estimator=config.mmd, gamma=kernel.gamma, generator=generator
             )
             apart = mmd_sum(means) if config.kernel_loss == "mmd" else -pairwise_loss(means, config.pair_lambda)
-            l_k = l_k + loss_k(kernel.reconstruction(x, z), apart, config.beta)
+            l_k.append(loss_k(kernel.reconstruction(x, z), apart, config.beta))
         if config.lambda_2 != 0:
-            l_d = l_d + _loss_d(inputs.adjacency.links, z_train[:PAIRS_UP_TO], k, kernel.gamma, config)
-    return final_loss(cross_entropy, l_k, l_d, config.lambda_1, config.lambda_2)
+            l_d.append(_loss_d(inputs.adjacency.links, z_train[:PAIRS_UP_TO], k, kernel.gamma, config))
+    return final_loss(cross_entropy, sum(l_k), sum(l_d), config.lambda_1, config.lambda_2)
 
 
 def _loss_d(links: Tensor, z: Tensor, k: Tensor, gamma: Tensor | float, config: Config) -> Tensor:
@@ -68,7 +67,7 @@ def _loss_d(links: Tensor, z: Tensor, k: Tensor, gamma: Tensor | float, config: 
         return k.new_zeros(())
     if config.loss_d == "hard" and on_edges:
         values = k.detach()[links]
-        return spread(k[links[values.argmax()]], k[links[values.argmin()]])
+        return spread(*k[links[torch.stack((values.argmax(), values.argmin()))]])
     if config.loss_d == "hard":
         return spread(*extreme_pairs(z, gamma))
     if on_edges:
