@@ -171,23 +171,9 @@ def run_drawn(n: int, widths: tuple[int, ...], dtype: torch.dtype) -> list[Tenso
 
 @pytest.mark.parametrize("widths", [(1, 1), (16, 32, 64), (64, 33, 17, 16), (7, 200, 5), (300, 20), (20, 300, 4)])
 @pytest.mark.parametrize("n", [0, 1, 5, 95, 96, 97, 1700])
-def test_blocks_of_rows_and_columns_whole_and_cut_short(n: int, widths: tuple[int, ...]) -> None:
+def test_any_number_of_rows_and_columns(n: int, widths: tuple[int, ...]) -> None:
     got, want = run_drawn(n, widths, torch.float32), run_drawn(n, widths, torch.float64)
     assert_close(got, want, 1e-5)
-
-
-@pytest.mark.parametrize("n", [97, 5000])
-def test_threads_change_no_bit(n: int) -> None:
-    before = torch.get_num_threads()
-    results = []
-    try:
-        for threads in (1, 2, 3):
-            torch.set_num_threads(threads)
-            results.append(run_drawn(n, (24, 48, 16, 8), torch.float32))
-    finally:
-        torch.set_num_threads(before)
-    for other in results[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 
 
 def test_gradients_and_input_in_any_order_of_memory() -> None:
@@ -215,7 +201,7 @@ def test_what_is_not_a_number_is_passed_on() -> None:
 
 @pytest.mark.usefixtures("_choice")
 def test_layers_that_do_not_fit_each_other_are_refused() -> None:
-    """Compiled code would read outside the weights."""
+    """One sentence that names both, before anything is multiplied."""
     x = torch.zeros(10, 4)
     layers = [(torch.zeros(4, 8), torch.zeros(8)), (torch.zeros(9, 2), torch.zeros(2))]
     with pytest.raises(ValueError, match=r"\(9, 2\) does not fit 8 columns"):

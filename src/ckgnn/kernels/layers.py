@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ckgnn.sparse import CSRMatrix, kernels_for, matmul, once_differentiable, product, reference, transposed_product
+from ckgnn.sparse import CSRMatrix, kernels_for, matmul, once_differentiable, product, transposed_product
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -30,7 +30,6 @@ SLOPES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "elu": lambda g, y: torch.where(y > 0, g, g * (y + 1)),
     "identity": lambda g, y: g,
 }
-NARROW = 256  # columns: wider layers leave the nearest cache, and BLAS is ahead
 
 
 def apply_layers(
@@ -52,58 +51,12 @@ def apply_layers(
     if isinstance(x, CSRMatrix) and x.values.requires_grad:  # learned features are rare: no need to be quick
         x = ACTIVATIONS[activations[0]](matmul(x, layers[0][0]) + layers[0][1])
         return apply_layers(x, layers[1:], activations[1:])
-    if isinstance(x, CSRMatrix) and len(layers) > 1:
-        x, layers, activations = _apply(_Layers, x, layers[:1], activations[:1]), layers[1:], activations[1:]
-    return _apply(_Blocks if _in_blocks(x, layers, activations) else _Layers, x, layers, activations)
-
-
-def _apply(
-    step: type[torch.autograd.Function], x: Tensor | CSRMatrix, layers: Sequence[tuple[Tensor, Tensor]],
-    activations: Sequence[str],
-) -> Tensor:  # fmt: skip
-    out: Tensor = step.apply(x, tuple(activations), *(t for layer in layers for t in layer))  # type: ignore[no-untyped-call]
+    parameters = [t for layer in layers for t in layer]
+    out: Tensor = _Layers.apply(x, tuple(activations), *parameters)  # type: ignore[no-untyped-call]
     return out
 
 
-def _in_blocks(x: Tensor | CSRMatrix, layers: Sequence[tuple[Tensor, Tensor]], activations: Sequence[str]) -> bool:
-    """Whether compiled code takes these layers: narrow ones, of float32, with tanh or nothing after them."""
-    return (
-        isinstance(x, Tensor)
-        and x.dtype == torch.float32
-        and set(activations) <= {"tanh", "identity"}
-        and max(w.shape[1] for w, _ in layers) <= NARROW
-        and x.shape[1] <= NARROW
-        and kernels_for(x, *(t for layer in layers for t in layer)) is not reference
-    )
-
-
-class _Blocks(torch.autograd.Function):
-    """The layers by compiled code, a block of rows at a time."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, activations: tuple[str, ...], *parameters: Tensor) -> Tensor:
-        from ckgnn.sparse.fused import layers as fused
-
-        layers = list(zip(parameters[::2], parameters[1::2], strict=True))
-        ctx.tanh = [name == "tanh" for name in activations]
-        buffer = fused.forward(x, layers, ctx.tanh)
-        ctx.save_for_backward(x, buffer, *parameters)
-        return fused.results(buffer, len(x), [b.numel() for _, b in layers])[-1]
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        from ckgnn.sparse.fused import layers as fused
-
-        x, buffer, *parameters = ctx.saved_tensors
-        layers = list(zip(parameters[::2], parameters[1::2], strict=True))
-        to_layers, to_x = fused.backward(x, buffer, layers, ctx.tanh, grads[0], to_x=ctx.needs_input_grad[0])
-        return to_x, None, *(t for layer in to_layers for t in layer)
-
-
 class _Layers(torch.autograd.Function):
-    """The layers by torch's own products; the first may be on sparse features."""
-
     @staticmethod
     def forward(ctx: Any, x: Tensor | CSRMatrix, activations: tuple[str, ...], *parameters: Tensor) -> Tensor:
         h, results = x, []

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ckgnn.sparse.fused.compiling import Array, entry, part
+from ckgnn.sparse.fused.compiling import Array, entry
 from ckgnn.sparse.fused.products import array
 from ckgnn.sparse.fused.threads import share_out
 
@@ -63,23 +63,18 @@ def _pieces(count: int, width: int) -> list[tuple[int, int]]:
     return list(pairwise([*range(0, count, max(1, PIECE // max(1, width))), count]))
 
 
-@part
-def tanh_of(v: Any) -> Any:
-    """tanh of one float32; a loop over it becomes vectors."""
-    v = BOUND if v > BOUND else v  # so put that NaN stays NaN
-    v = -BOUND if v < -BOUND else v
-    s = v * v
-    p = (((P[0] * s + P[1]) * s + P[2]) * s + P[3]) * s + P[4]
-    q = (((Q[0] * s + Q[1]) * s + Q[2]) * s + Q[3]) * s + Q[4]
-    return v * p / q
-
-
 @entry
 def _tanh(first: int, last: int, x: Array, bias: Array) -> None:
     for i in range(first, last):
         row = x[i]
         for c in range(len(row)):  # from 0 on: an index that may be negative would not vectorise
-            row[c] = tanh_of(row[c] + bias[c])
+            v = row[c] + bias[c]
+            v = BOUND if v > BOUND else v  # so put that NaN stays NaN
+            v = -BOUND if v < -BOUND else v
+            s = v * v
+            p = (((P[0] * s + P[1]) * s + P[2]) * s + P[3]) * s + P[4]
+            q = (((Q[0] * s + Q[1]) * s + Q[2]) * s + Q[3]) * s + Q[4]
+            row[c] = v * p / q
 
 
 @entry

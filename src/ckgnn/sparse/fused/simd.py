@@ -62,18 +62,6 @@ def load(context: Any, like: Any, array: Any, row: Any, column: Any, count: Any)
 
 
 @intrinsic
-def number(context: Any, array: Any, row: Any, column: Any) -> Any:
-    """Return ``array[row, column]``, without the test for a negative index that numba makes."""
-
-    def code(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _address(ctx, builder, sig, args, 0, Vector(array.dtype, 1))
-        scalar = ctx.get_data_type(array.dtype)
-        return builder.load(builder.bitcast(pointer, scalar.as_pointer()))
-
-    return array.dtype(array, row, column), code
-
-
-@intrinsic
 def store(context: Any, array: Any, row: Any, column: Any, value: Any, count: Any) -> Any:
     """Write a vector, or its first ``count`` numbers, to ``array[row, column]`` and what follows."""
 
