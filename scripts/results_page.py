@@ -16,8 +16,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from ckgnn.study.definition import open_study
+from ckgnn.study.ledger import Ledger
+from ckgnn.study.render import render
+from ckgnn.study.summary import rows as study_rows
+
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- results:begin (made by scripts/results_page.py) -->", "<!-- results:end -->"
+STUDIES = ("table1", "table2", "random", "tableH")
 DATASETS = ("debian-topics", "cora", "citeseer", "pubmed")
 PAPER = {  # Table 1 of the paper
     "gcn": {"cora": "81.5", "citeseer": "70.3", "pubmed": "79.0"},
@@ -137,7 +143,19 @@ def results_page(cells: dict[Cell, dict[int, Record]]) -> str:
         if (rows := summary(cells, dataset, split))
     ]
     parts.append("## How the presets were chosen\n\n" + preset_section())
+    parts += [study_section(name) for name in STUDIES if (ROOT / "results" / f"{name}.jsonl").exists()]
     return "\n\n".join(parts) + "\n"
+
+
+def study_section(name: str) -> str:
+    """Return the table of a study, as ``ckgnn study show`` prints it."""
+    study = open_study(name)
+    ledger = Ledger(ROOT / "results" / f"{name}.jsonl")
+    made = render(study_rows(study.cells(), ledger.latest), "Test accuracy, mean ± standard deviation (runs)", "md")
+    return (
+        f"## {study.title}\n\nFrom `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method "
+        f"under its own settings and stopping rule; Δ is ours less the paper's.\n\n{made.rstrip()}"
+    )
 
 
 def preset_section() -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.shell import SHORT, Call, files, sets
 
-MODELS = "valid: ckgat, ckgcn, gat, gcn"
+MODELS = "valid: ckgat, ckgcn, ckmix, gat, gcn"
 FORMS = "valid: l2, lsa, lsa:RANK, raw, row, tfidf"
 ACTIVATIONS = "valid: elu, identity, relu, tanh"
 
@@ -111,7 +111,7 @@ SETTINGS: dict[str, str] = {
     "weight_decay=-1": "weight_decay must be a number of at least 0, not -1.0",
 }
 LOADED: dict[str, str] = {  # with the graph at hand
-    "train ckgcn --dataset foo": "unknown dataset 'foo'; valid: citeseer, cora, debian-topics, pubmed",
+    "train ckgcn --dataset foo": "unknown dataset 'foo'; valid: actor, chameleon-filtered, citeseer, cora, cornell, ",
     "train ckgcn --split foo": "unknown split 'foo'; valid: public, random:SEED, supervised",
     "train ckgcn --split random:": "split 'random:' needs a whole number from 0",
     "train ckgcn --split random:-1": "split 'random:-1' needs a whole number from 0",

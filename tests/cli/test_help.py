@@ -32,7 +32,7 @@ def described(path: tuple[str, ...]) -> str:
 
 
 ALL = list(commands())
-LEAVES = [path for path in ALL if path not in {(), ("data",), ("plot",)}]
+LEAVES = [path for path in ALL if path not in {(), ("data",), ("plot",), ("study",)}]
 IDS = [" ".join(("ckgnn", *path)) for path in ALL]
 
 
@@ -66,7 +66,7 @@ def test_every_command_speaks_json(path: tuple[str, ...], call: Call) -> None:
 
 
 def test_no_command_shows_help(call: Call) -> None:
-    for words in ([], ["data"], ["plot"]):
+    for words in ([], ["data"], ["plot"], ["study"]):
         said = call(*words)
         assert said.code == 2
         assert "Example" in said.out + said.err

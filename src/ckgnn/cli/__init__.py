@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ckgnn.cli import bench, data, figures, headroom, runs, theory, train
+from ckgnn.cli import bench, data, figures, headroom, runs, study, study_search, study_show, theory, train
 from ckgnn.cli.output import complain, warn
 from ckgnn.errors import CkgnnError
 from ckgnn.version import __version__
@@ -26,6 +26,9 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(figures.app, name="plot")
+app.add_typer(study.app, name="study")
+study.app.command("show")(study_show.show)
+study.app.command("search")(study_search.search)
 app.command("train")(train.train)
 app.command("evaluate")(runs.evaluate)
 app.command("predict")(runs.predict)

@@ -21,7 +21,7 @@ Plan = dict[str, tuple["Config", Path]]
 
 
 def train(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="ckgcn, ckgat, gcn or gat.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="ckgcn, ckgat, ckmix, gcn or gat.")],
     dataset: Dataset = "debian-topics",
     split: SplitName = "public",
     seed: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Fixes every random number.")] = 0,

@@ -2,7 +2,7 @@
 
 >>> from ckgnn import data
 >>> data.names()
-['citeseer', 'cora', 'debian-topics', 'pubmed']
+['actor', 'chameleon-filtered', 'citeseer', 'cora', 'cornell', 'debian-topics', 'pubmed', 'texas', 'wisconsin']
 >>> data.load("debian-topics").graph.n
 2663
 """

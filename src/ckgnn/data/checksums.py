@@ -1,4 +1,7 @@
-"""SHA-256 of the raw Planetoid files, as published in ``kimiyoung/planetoid``."""
+"""SHA-256 of the raw files, as published.
+
+``PLANETOID`` are those of ``kimiyoung/planetoid``, ``HETEROPHILOUS`` of ``yandex-research/heterophilous-graphs``.
+"""
 
 from __future__ import annotations
 
@@ -33,4 +36,14 @@ PLANETOID: dict[str, dict[str, str]] = {
         "ind.pubmed.x": "fbe9cb5c47200d1b7769a26e579be3b7130b556831f9d850e77c4c74f2599b33",
         "ind.pubmed.y": "e6c807633307a07ed659249006536a147c7999c797f11a2560752990181b41b3",
     },
+}
+
+HETEROPHILOUS: dict[str, dict[str, str]] = {
+    "actor": {"actor.npz": "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"},
+    "chameleon-filtered": {
+        "chameleon_filtered.npz": "bf46f07e1fb5249280447e5fe3100f3e82fc4b93ad1e13ffcfdec924b6ac0bb5"
+    },
+    "cornell": {"cornell.npz": "684c54ba3daa13b0ba1f04a3d6dd1b1175c1ae9bdeb982851fd4ff96d3aac298"},
+    "texas": {"texas.npz": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844"},
+    "wisconsin": {"wisconsin.npz": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074"},
 }

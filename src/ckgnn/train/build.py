@@ -71,7 +71,7 @@ def build_model(config: Config, inputs: Inputs, num_classes: int, seed: int) -> 
     }
     model: CompositeNet
     with torch.random.fork_rng(devices=[]):  # layers draw as they are made; that is not to be seen from outside
-        if config.model in ("gcn", "ckgcn"):
+        if config.model in ("gcn", "ckgcn", "ckmix"):
             model = CKGCN(width, num_classes, **common)  # type: ignore[arg-type]
         else:
             model = CKGAT(width, num_classes, **attention, **common)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from ckgnn.nn.branches import BRANCHES, COMBINE
 from ckgnn.settings import fraction, not_negative, one_of, positive, preset_layers, updated, within
 from ckgnn.train.rules import make_rule
 
-MODELS = ("ckgcn", "ckgat", "gcn", "gat")
+MODELS = ("ckgcn", "ckgat", "ckmix", "gcn", "gat")
 KERNELS = ("learned", "one", "oracle")
 WORDS: dict[str, tuple[str, Iterable[str]]] = {  # key: what to call it, its values
     "model": ("model", MODELS),

@@ -8,7 +8,7 @@ import torch
 
 from ckgnn.errors import ConfigError
 
-PURPOSES = ("weights", "kernel", "dropout", "mmd")
+PURPOSES = ("weights", "kernel", "dropout", "mmd", "sampling", "walks", "lanczos")
 
 
 def check_seed(seed: int) -> None:

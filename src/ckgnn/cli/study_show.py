@@ -1,0 +1,139 @@
+"""``ckgnn study show``: the table of a study, from its ledger."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ckgnn.cli.options import Json, path
+from ckgnn.cli.output import note, print_json, print_table, say
+from ckgnn.cli.study import StudyName, report_broken, words
+
+if TYPE_CHECKING:
+    from ckgnn.study.summary import Row
+
+
+def show(
+    study: StudyName,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORM", help="md, html, csv or latex; a table to read unless given."),
+    ] = None,
+    methods: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")] = None,
+    datasets: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")] = None,
+    rule: Annotated[
+        str | None, typer.Option(metavar="RULE", help="native or common; the study's own unless given.")
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Test two methods against each other, seed by seed.")
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="DIR", help="Also draw box plots and accuracy against time there."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(parser=path, metavar="FILE", help="The ledger; results/STUDY.jsonl unless given.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print the table of a study, ours beside the paper's, from the recorded runs.
+
+    Example: `ckgnn study show table1 --format md`
+    """
+    from ckgnn.errors import ConfigError, RunError
+    from ckgnn.study.definition import open_study, recorded_in
+    from ckgnn.study.ledger import Ledger
+    from ckgnn.study.render import footnotes, grids, render
+    from ckgnn.study.summary import rows
+
+    chosen = open_study(study).narrowed(words(methods), words(datasets), None, rule)
+    book = Ledger(ledger or recorded_in(study))
+    report_broken(book)
+    table = rows(chosen.cells(), book.latest)
+    if not any(r.n or r.failed for r in table):
+        raise RunError(f"{book.path} holds no run of {study}; make some with: ckgnn study run {study}")
+    heading = chosen.title or chosen.name
+    if compare is not None:
+        pair = words(compare) or []
+        if len(pair) != 2:
+            raise ConfigError(f"--compare wants two methods, as in --compare ckgcn,gcn, not {compare!r}")
+        return _compare(table, *pair, json=json)
+    if figures is not None:
+        for made in _draw(table, heading, figures / chosen.name):
+            note(f"wrote {made}")
+    if json:
+        return print_json([_plain(r) for r in table])
+    if form is not None:
+        return typer.echo(render(table, heading, form), nl=False)
+    for grid in grids(table, heading):
+        print_table(grid.title, grid.columns, grid.rows)
+    for line in footnotes(table):
+        say(f"- {line}")
+    return None
+
+
+def _compare(table: list[Row], ours: str, theirs: str, *, json: bool) -> None:
+    from ckgnn.study.compare import compare
+    from ckgnn.study.render import paired_sentence
+    from ckgnn.study.summary import pick
+
+    found = []
+    for dataset in dict.fromkeys(r.dataset for r in table):
+        a, b = pick(table, ours, dataset), pick(table, theirs, dataset)
+        result = compare(a.accuracies, b.accuracies)
+        found.append({"dataset": dataset, "methods": [ours, theirs], **(asdict(result) if result else {"n": 0})})
+        if not json:
+            say(paired_sentence(a, b, result))
+    if json:
+        print_json(found)
+
+
+def _draw(table: list[Row], heading: str, stem: Path) -> list[Path]:
+    from ckgnn.report.accuracies import accuracy_against_time, boxes
+    from ckgnn.report.files import save
+    from ckgnn.study.paper import title
+
+    datasets = list(dict.fromkeys(r.dataset for r in table))
+    with_runs = {d: [r for r in table if r.dataset == d and r.n] for d in datasets}
+    spread = {
+        d: [(title(r.method), list(r.accuracies.values()), r.paper, r.method.startswith("ck")) for r in some]
+        for d, some in with_runs.items()
+    }
+    cost = {
+        d: [
+            (title(r.method), r.seconds, r.mean, r.method.startswith("ck"))
+            for r in some
+            if r.seconds and r.mean is not None
+        ]
+        for d, some in with_runs.items()
+    }
+    return [
+        *save(boxes(spread, heading), stem.with_name(f"{stem.name}-boxes")),
+        *save(accuracy_against_time(cost, f"{heading}: accuracy against time"), stem.with_name(f"{stem.name}-time")),
+    ]
+
+
+def _plain(r: Row) -> dict[str, Any]:
+    names = (
+        "method",
+        "dataset",
+        "split",
+        "rule",
+        "mean",
+        "std",
+        "n",
+        "paper",
+        "validation",
+        "seconds",
+        "missing",
+        "failed",
+    )
+    return {
+        **{name: getattr(r, name) for name in names},
+        "band": r.band,
+        "remarks": r.remarks,
+        "kernel_gain": None if r.gain is None else asdict(r.gain),
+    }

@@ -1,0 +1,56 @@
+"""Figures of a table of results: how accuracies spread, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from ckgnn.report.style import BLUE, GREY, INK, ORANGE, new_figure, plain, styled
+
+Box = tuple[str, Sequence[float], float | None, bool]  # name, accuracies, the paper's number, whether it is ours
+Point = tuple[str, float, float, bool]  # name, seconds, accuracy, whether it is ours
+
+
+@styled
+def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
+    """Draw one panel per graph, one box per method, the paper's number as a cross."""
+    most = max(len(g) for g in groups.values())
+    figure = new_figure(3.4 * len(groups), 0.6 + 0.24 * most, title)
+    axes = figure.subplots(1, len(groups), squeeze=False)[0]
+    for ax, (name, methods) in zip(axes, groups.items(), strict=True):
+        plain(ax, grid=False)
+        ax.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+        at = range(len(methods), 0, -1)
+        drawn = ax.boxplot(
+            [list(values) for _, values, _, _ in methods],
+            positions=list(at),
+            orientation="horizontal",
+            widths=0.6,
+            patch_artist=True,
+            medianprops={"color": INK},
+            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
+        )
+        for box, (_, _, _, ours) in zip(drawn["boxes"], methods, strict=True):
+            box.set(facecolor=ORANGE if ours else BLUE, alpha=0.55, linewidth=0.6)
+        known = [(printed, y) for (_, _, printed, _), y in zip(methods, at, strict=True) if printed is not None]
+        if known:
+            ax.plot(*zip(*known, strict=True), linestyle="", marker="x", color=INK, markersize=5, label="paper")
+            ax.legend(loc="lower left")
+        ax.set_yticks(list(at), [label for label, _, _, _ in methods])
+        ax.set(title=name, xlabel="test accuracy, %")
+    return figure
+
+
+@styled
+def accuracy_against_time(groups: Mapping[str, Sequence[Point]], title: str) -> Figure:
+    """Draw one panel per graph, one point per method, seconds of a run on a logarithmic axis."""
+    figure = new_figure(3.8 * len(groups), 3.4, title)
+    axes = figure.subplots(1, len(groups), squeeze=False)[0]
+    for ax, (name, points) in zip(axes, groups.items(), strict=True):
+        plain(ax)
+        for label, seconds, accuracy, ours in points:
+            ax.plot(seconds, accuracy, marker="o", markersize=5, color=ORANGE if ours else BLUE)
+            ax.annotate(label, (seconds, accuracy), xytext=(4, 3), textcoords="offset points", fontsize=6.5, color=INK)
+        ax.set(xscale="log", title=name, xlabel="seconds a run", ylabel="test accuracy, %")
+    return figure

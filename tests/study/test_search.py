@@ -1,0 +1,117 @@
+"""Searches: on validation only, in a file that a killed search goes on from."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ckgnn.errors import ConfigError, RunError
+from ckgnn.study.cells import Cell
+from ckgnn.study.search import Found, Target, search, snippet, validation
+from ckgnn.study.space import open_space
+
+SPACE = """
+[lr]
+low = 0.005
+high = 0.1
+log = true
+[hidden]
+values = [8, 16]
+[epochs]
+low = 2
+high = 4
+"""
+
+
+def target(folder: Path, text: str = SPACE, seeds: tuple[int, ...] = (100, 101, 102)) -> Target:
+    file = folder / "space.toml"
+    file.write_text(text)
+    return Target("mlp", "debian-topics", "public", seeds, open_space(str(file)))
+
+
+def test_the_best_trial_is_returned_and_more_trials_go_on_from_the_file(tmp_path: Path) -> None:
+    said: list[str] = []
+    first = search(target(tmp_path), 2, tmp_path / "s.log", progress=said.append)
+    assert (first.trials, first.failed) == (2, 0)
+    assert [line.partition(":")[0] for line in said] == ["preset", "1/2", "2/2"]
+    said.clear()
+    more = search(target(tmp_path), 3, tmp_path / "s.log", progress=said.append)
+    assert [line.partition(":")[0] for line in said] == ["3/3"]
+    assert more.validation >= first.validation
+    assert more.preset == first.preset
+    again = [validation(cell)["val_accuracy"] for cell in target(tmp_path).cells(more.settings)]
+    assert more.validation == pytest.approx(sum(again) / 3)
+
+
+def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path: Path) -> None:
+    target(tmp_path)  # writes the space
+    log = tmp_path / "s.log"
+    command = [
+        sys.executable, "-m", "ckgnn", "study", "search", "mlp", "--trials", "4",
+        "--space", str(tmp_path / "space.toml"), "--store", str(log),
+    ]  # fmt: skip
+    going = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert going.stderr is not None
+    for line in going.stderr:
+        if line.startswith("2/4"):
+            going.send_signal(signal.SIGKILL)
+            break
+    going.wait()
+    time.sleep(0.1)
+    said: list[str] = []
+    found = search(target(tmp_path), 4, log, progress=said.append)
+    assert found.trials == 4
+    assert [line.partition(":")[0] for line in said] == ["3/4", "4/4"]
+
+
+def test_trials_that_fail_are_counted_and_do_not_stop_the_others(tmp_path: Path) -> None:
+    text = SPACE.replace("high = 0.1\nlog = true", "high = 1e30\nlog = true")  # rates at which the loss is lost
+    found = search(target(tmp_path, text), 3, tmp_path / "s.log")
+    assert found.trials == 3
+    assert 0 < found.failed < 3
+
+
+def test_the_file_of_another_search_is_refused(tmp_path: Path) -> None:
+    search(target(tmp_path), 1, tmp_path / "s.log")
+    other = target(tmp_path, SPACE.replace("[8, 16]", "[8, 32]"))
+    with pytest.raises(RunError, match="another search; name another file with --store"):
+        search(other, 2, tmp_path / "s.log")
+
+
+def test_what_cannot_be_searched_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="at least 3 seeds, not 2"):
+        target(tmp_path, seeds=(1, 2))
+    with pytest.raises(ConfigError, match="unknown key 'hiden'"):
+        target(tmp_path, "[hiden]\nvalues = [8]")
+    with pytest.raises(ConfigError, match="dropout must be at least 0 and below 1, not 2"):
+        target(tmp_path, "[dropout]\nlow = 0.1\nhigh = 2.0")
+    with pytest.raises(ConfigError, match="lr needs either values, or low and high"):
+        target(tmp_path, "[lr]\nlow = 0.1")
+    with pytest.raises(ConfigError, match="is not valid TOML"):
+        target(tmp_path, "lr =")
+    with pytest.raises(ConfigError, match="unknown space 'nosuch'"):
+        open_space("nosuch")
+
+
+@pytest.mark.parametrize("name", ["ckgat", "ckgcn", "ckgrand", "ckmix", "gat", "gcn", "mlp", "sgc"])
+def test_the_spaces_of_the_package_hold_settings_of_their_methods(name: str) -> None:
+    made = Target(name, "cora", "public", (100, 101, 102), open_space(name))
+    assert len(made.sha256) == 64
+    assert made.space
+
+
+def test_no_test_label_is_scored(tmp_path: Path) -> None:
+    record = validation(Cell("mlp", "debian-topics", "public", 100, overrides={"epochs": 2}))
+    assert set(record) == {"key", "val_accuracy"}
+
+
+def test_the_winner_as_a_preset_says_where_it_comes_from(tmp_path: Path) -> None:
+    found = Found({"lr": 0.02, "encoder": "64,16"}, 0.81234, 0.8, 30, 1)
+    text = snippet(target(tmp_path), found)
+    assert "30 trials, seeds 100-102: 81.23 % on validation, the preset before 80.00 %" in text
+    assert text.endswith('[debian-topics.public]\nlr = 0.02\nencoder = "64,16"\n')

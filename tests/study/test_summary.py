@@ -1,0 +1,107 @@
+"""From records to rows, and rows to text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import asdict
+
+import pytest
+
+from ckgnn.errors import ConfigError
+from ckgnn.study.cells import Cell, Record
+from ckgnn.study.paper import printed, remarks, title, verdict
+from ckgnn.study.render import CSV, FORMS, footnotes, render
+from ckgnn.study.summary import Row, rows
+
+
+def record(cell: Cell, accuracy: float | None) -> Record:
+    if accuracy is None:
+        return {**asdict(cell), "error": {"type": "ValueError", "message": "no"}}
+    return {**asdict(cell), "test_accuracy": accuracy, "val_accuracy": accuracy + 0.01, "seconds": 10 * accuracy}
+
+
+def table(given: dict[tuple[str, str], list[float | None]], planned: int = 3) -> list[Row]:
+    """Return the rows of a study on the public split where the n-th value is that of seed n."""
+    cells = [Cell(m, d, "public", seed) for seed in range(planned) for m, d in given]
+    found = {
+        c.key: record(c, given[c.method, c.dataset][c.seed]) for c in cells if c.seed < len(given[c.method, c.dataset])
+    }
+    return rows(cells, found)
+
+
+def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
+    made = table({("ckgcn", "cora"): [0.80, 0.82, 0.84], ("ckgcn-one", "cora"): [0.81, 0.81, 0.81]})
+    own, twin = made
+    assert (own.n, own.mean, own.std) == (3, pytest.approx(82.0), pytest.approx(2.0))
+    assert own.gain is not None
+    assert own.gain.mean == pytest.approx(1.0)
+    assert own.seconds == pytest.approx(8.2)
+    assert own.validation == pytest.approx(83.0)
+    assert (own.paper, own.difference) == (83.6, pytest.approx(-1.6))
+    assert (twin.gain, twin.paper, twin.band) == (None, None, None)
+
+
+def test_what_failed_or_has_not_run_is_counted_and_said() -> None:
+    (row,) = table({("gcn", "cora"): [0.815, None]}, planned=4)
+    assert (row.n, row.failed, row.missing) == (1, 1, 2)
+    assert footnotes([row])[:2] == ["Failed: GCN on cora 1.", "Not run yet: GCN on cora 2."]
+
+
+def test_given_and_drawn_splits_are_one_row() -> None:
+    cells = [Cell("gcn", "cora", f"random:{seed}", seed) for seed in range(3)]
+    (row,) = rows(cells, {c.key: record(c, 0.7) for c in cells})
+    assert (row.split, row.n) == ("random", 3)
+
+
+@pytest.mark.parametrize(
+    ("method", "dataset", "split", "mean", "want"),
+    [
+        ("gcn", "cora", "public", 81.5, "inside"),
+        ("gcn", "cora", "public", 80.7, "below"),
+        ("gcn", "cora", "public", 82.3, "above"),
+        ("gcn", "cora", "supervised", 89.0, "inside"),  # more is no error there
+        ("chebynet", "pubmed", "public", 78.4, "inside"),
+        ("chebynet", "citeseer", "public", 78.4, "above"),
+        ("kled", "citeseer", "supervised", 71.0, None),
+        ("ckgcn", "cora", "public", 50.0, None),
+    ],
+)
+def test_bands(method: str, dataset: str, split: str, mean: float, want: str | None) -> None:
+    assert verdict(method, dataset, split, mean) == want
+
+
+def test_slips_of_the_paper_stand_by_their_cells() -> None:
+    assert len(remarks("deepwalk", "pubmed", "public")) == 2
+    assert len(remarks("deepwalk", "cora", "public")) == 1
+    assert printed("kled", "citeseer", "supervised") is None
+    assert title("ckgcn-one") == "CKGCN, K = 1"
+    assert title("my-method") == "my-method"
+
+
+def test_csv_has_the_promised_columns_and_every_digit_needed() -> None:
+    made = table({("ckgcn", "cora"): [0.80, 0.82, 0.84], ("ckgcn-one", "cora"): [0.81, 0.80, 0.82]})
+    lines = list(csv.DictReader(io.StringIO(render(made, "T", "csv"))))
+    assert tuple(lines[0]) == CSV
+    assert float(lines[0]["mean"]) == pytest.approx(82.0)
+    assert float(lines[0]["kernel_gain"]) == pytest.approx(1.0)
+    assert float(lines[0]["gain_low"]) <= 1.0 <= float(lines[0]["gain_high"])
+    assert lines[1]["kernel_gain"] == ""
+
+
+@pytest.mark.parametrize("form", ["md", "html", "latex"])
+def test_every_form_shows_ours_the_papers_and_the_difference(form: str) -> None:
+    made = table({("gcn", "cora"): [0.80, 0.82, 0.84], ("gat", "cora"): [0.83]})
+    text = render(made, "Title & more", form)
+    assert re.search(r"82\.0 (±|\$\\pm\$) 2\.0 \(3\)", text)
+    assert "81.5" in text
+    assert "+0.5" in text
+    assert "83.0 (1)" in text
+    assert ("&amp;" in text) == (form == "html")
+
+
+def test_unknown_forms_are_named() -> None:
+    with pytest.raises(ConfigError, match="unknown format 'pdf'; valid: csv, html, latex, md"):
+        render([], "T", "pdf")
+    assert set(FORMS) == {"md", "html", "csv", "latex"}
