@@ -18,6 +18,7 @@ from typing import Any
 
 from ckgnn.study.definition import open_study
 from ckgnn.study.ledger import Ledger
+from ckgnn.study.plan import current
 from ckgnn.study.render import render
 from ckgnn.study.summary import rows as study_rows
 
@@ -151,7 +152,11 @@ def study_section(name: str) -> str:
     """Return the table of a study, as ``ckgnn study show`` prints it."""
     study = open_study(name)
     ledger = Ledger(ROOT / "results" / f"{name}.jsonl")
-    made = render(study_rows(study.cells(), ledger.latest), "Test accuracy, mean ± standard deviation (runs)", "md")
+    made = render(
+        study_rows(study.cells(), current(study.cells(), ledger)),
+        "Test accuracy, mean ± standard deviation (runs)",
+        "md",
+    )
     return (
         f"## {study.title}\n\nFrom `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method "
         f"under its own settings and stopping rule; Δ is ours less the paper's.\n\n{made.rstrip()}"

@@ -284,7 +284,9 @@ def parse(words: list[str]) -> None:
 
     def check(**given: Any) -> None:
         dataset = given.get("dataset") or given.get("name") or "debian-topics"
-        models = [m for m in [given.get("model"), *(given.get("compare") or [])] if m and not m.isupper()]
+        compared = given.get("compare") or []
+        compared = compared.split(",") if isinstance(compared, str) else compared  # of a study, of a training
+        models = [m for m in [given.get("model"), *compared] if m and not m.isupper()]
         if not dataset.isupper():
             find(dataset)
         for model in models:

@@ -24,6 +24,7 @@ PAPER_1 = {
 }  # fmt: skip
 PAPER_2 = {"gcn", "fastgcn", "gat", "kled", "k3", "ckgcn", "ckgat"}
 TWINS = {"ckgcn-one", "ckgat-one"}
+VARIANTS = {"ckmix", "ckmix-one", "ckgrand", "ckgrand-one"}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def counts(name: str) -> dict[tuple[str, str], int]:
 
 def test_table1() -> None:
     study = open_study("table1")
-    assert set(study.methods) == {*PAPER_1, "kled", "deepwalk-plain", *TWINS}
+    assert set(study.methods) == {*PAPER_1, "kled", "deepwalk-plain", *TWINS, *VARIANTS}
     assert (study.datasets, study.splits) == (("cora", "citeseer", "pubmed"), ("public",))
     cheap = {"mlp", "gcn", "chebynet", "sgc", "k3"}
     found = counts("table1")
@@ -192,7 +193,7 @@ def test_random() -> None:
 
 def test_table_h() -> None:
     study = open_study("tableH")
-    assert set(study.methods) == {"mlp", "gcn", "gat", "sgc", "ckgcn", "ckgat", *TWINS}
+    assert set(study.methods) == {"mlp", "gcn", "gat", "sgc", "ckgcn", "ckgat", *TWINS, "ckmix", "ckmix-one"}
     assert set(study.datasets) == {"texas", "wisconsin", "cornell", "actor", "chameleon-filtered"}
     assert set(counts("tableH").values()) == {10 * 3}
     assert {c.split for c in study.cells()} == {f"given:{i}" for i in range(10)}

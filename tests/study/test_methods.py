@@ -13,12 +13,12 @@ from tests.train.world import SHORT, communities
 
 
 def test_names() -> None:
-    assert set(METHODS) == {*SYSTEMS, "ckgcn", "ckgat", "gcn", "gat", "ckgcn-one", "ckgat-one"}
-    with pytest.raises(ConfigError, match="unknown method 'gnc'; valid: ckgat, ckgat-one, ckgcn, "):
+    assert set(METHODS) == {*SYSTEMS, "ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"}
+    with pytest.raises(ConfigError, match="unknown method 'gnc'; valid: adalnet, agnn, "):
         method("gnc")
 
 
-@pytest.mark.parametrize("name", ["ckgcn", "gat", "ckgcn-one", "ckgat-one"])
+@pytest.mark.parametrize("name", ["ckgcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"])
 def test_models_are_those_of_train(name: str) -> None:
     dataset = communities()
     split = dataset.split("public")

@@ -13,7 +13,7 @@ from ckgnn.study.cells import Cell, Record, failure
 from ckgnn.study.definition import parse
 from ckgnn.study.ledger import Ledger
 from ckgnn.study.methods import METHODS, Method
-from ckgnn.study.plan import Plan, make_plan, seconds_left
+from ckgnn.study.plan import Plan, current, make_plan, seconds_left
 from ckgnn.study.run import Results, Run
 from tests.study.works import answer
 
@@ -29,14 +29,19 @@ def plan(path: Path, *, retry: bool = True, **changes: Any) -> Plan:
     return make_plan(parse("s", {**SPEC, **changes}), Ledger(path), retry=retry)
 
 
+def with_settings(cell: Cell) -> Record:
+    how = METHODS[cell.method]
+    return answer(cell, settings=how.record(how.resolve(cell.dataset, cell.split, cell.overrides, cell.rule)))
+
+
 def one_by_one(cells: Iterator[Cell]) -> Results:
     for cell in cells:
-        yield answer(cell)
+        yield with_settings(cell)
 
 
 def gcn_fails(cells: Iterator[Cell]) -> Results:
     for cell in cells:
-        yield failure(cell, "Whatever", "wrong") if cell.method == "gcn" else answer(cell)
+        yield failure(cell, "Whatever", "wrong") if cell.method == "gcn" else with_settings(cell)
 
 
 @pytest.fixture
@@ -54,6 +59,19 @@ def test_every_cell_is_recorded_once(path: Path) -> None:
     assert len(seen) == going.recorded == len(path.read_bytes().splitlines()) == 6
     assert plan(path).todo == []
     assert len(plan(path, seeds="0-3").todo) == 2
+
+
+def test_a_cell_recorded_with_other_settings_is_run_again(path: Path) -> None:
+    list(Run(plan(path)).records(one_by_one))
+    first = plan(path).cells[0]
+    book = Ledger(path)
+    book.append({**with_settings(first), "settings": {**with_settings(first)["settings"], "lr": 0.5}})
+    again = plan(path)
+    assert (again.todo, again.stale) == ([first], 1)
+    book.refresh()
+    assert len(current(again.cells, book)) == 5
+    list(Run(again).records(one_by_one))
+    assert (plan(path).todo, plan(path).stale) == ([], 0)
 
 
 def test_stopped_in_the_middle(path: Path) -> None:

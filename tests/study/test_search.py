@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ckgnn.errors import ConfigError, RunError
-from ckgnn.study.cells import Cell
+from ckgnn.study.cells import Cell, Record
+from ckgnn.study.run import Results
 from ckgnn.study.search import Found, Target, search, snippet, validation
 from ckgnn.study.space import open_space
 
@@ -34,13 +36,19 @@ def target(folder: Path, text: str = SPACE, seeds: tuple[int, ...] = (100, 101, 
     return Target("mlp", "debian-topics", "public", seeds, open_space(str(file)))
 
 
+def here(cells: Iterator[Cell], work: Callable[[Cell], Record], jobs: int) -> Results:
+    """Run cells in this process: another takes seconds to start."""
+    for cell in cells:
+        yield work(cell)
+
+
 def test_the_best_trial_is_returned_and_more_trials_go_on_from_the_file(tmp_path: Path) -> None:
     said: list[str] = []
-    first = search(target(tmp_path), 2, tmp_path / "s.log", progress=said.append)
+    first = search(target(tmp_path), 2, tmp_path / "s.log", progress=said.append, engine=here)
     assert (first.trials, first.failed) == (2, 0)
     assert [line.partition(":")[0] for line in said] == ["preset", "1/2", "2/2"]
     said.clear()
-    more = search(target(tmp_path), 3, tmp_path / "s.log", progress=said.append)
+    more = search(target(tmp_path), 3, tmp_path / "s.log", progress=said.append, engine=here)
     assert [line.partition(":")[0] for line in said] == ["3/3"]
     assert more.validation >= first.validation
     assert more.preset == first.preset
@@ -48,6 +56,7 @@ def test_the_best_trial_is_returned_and_more_trials_go_on_from_the_file(tmp_path
     assert more.validation == pytest.approx(sum(again) / 3)
 
 
+@pytest.mark.slow
 def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path: Path) -> None:
     target(tmp_path)  # writes the space
     log = tmp_path / "s.log"
@@ -71,16 +80,16 @@ def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path:
 
 def test_trials_that_fail_are_counted_and_do_not_stop_the_others(tmp_path: Path) -> None:
     text = SPACE.replace("high = 0.1\nlog = true", "high = 1e30\nlog = true")  # rates at which the loss is lost
-    found = search(target(tmp_path, text), 3, tmp_path / "s.log")
+    found = search(target(tmp_path, text), 3, tmp_path / "s.log", engine=here)
     assert found.trials == 3
     assert 0 < found.failed < 3
 
 
 def test_the_file_of_another_search_is_refused(tmp_path: Path) -> None:
-    search(target(tmp_path), 1, tmp_path / "s.log")
+    search(target(tmp_path), 1, tmp_path / "s.log", engine=here)
     other = target(tmp_path, SPACE.replace("[8, 16]", "[8, 32]"))
     with pytest.raises(RunError, match="another search; name another file with --store"):
-        search(other, 2, tmp_path / "s.log")
+        search(other, 2, tmp_path / "s.log", engine=here)
 
 
 def test_what_cannot_be_searched_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_json_round_trip_of_every_key() -> None:
 
 
 def test_an_unknown_model() -> None:
-    with pytest.raises(ConfigError, match="unknown model 'gnc'; valid: ckgat, ckgcn, gat, gcn"):
+    with pytest.raises(ConfigError, match="unknown model 'gnc'; valid: ckgat, ckgcn, ckmix, gat, gcn"):
         resolve("gnc", "cora", "public")
 
 

@@ -82,6 +82,8 @@ def run(
     report_broken(book)
     if plan.without:
         note(f"Left out under the common rule, as they are not trained by epochs: {', '.join(plan.without)}.")
+    if plan.stale:
+        note(f"{plan.stale:,} cells were recorded with other settings than the present ones and are run again.")
     if dry_run:
         return _show(chosen.name, plan, jobs, json=json)
     if plan.todo:

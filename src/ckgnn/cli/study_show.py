@@ -46,13 +46,19 @@ def show(
     from ckgnn.errors import ConfigError, RunError
     from ckgnn.study.definition import open_study, recorded_in
     from ckgnn.study.ledger import Ledger
+    from ckgnn.study.plan import current
     from ckgnn.study.render import footnotes, grids, render
     from ckgnn.study.summary import rows
 
     chosen = open_study(study).narrowed(words(methods), words(datasets), None, rule)
     book = Ledger(ledger or recorded_in(study))
     report_broken(book)
-    table = rows(chosen.cells(), book.latest)
+    cells = chosen.cells()
+    held = current(cells, book)
+    stale = sum(c.key in book.latest for c in cells) - len(held)
+    if stale:
+        note(f"{stale:,} runs were recorded with other settings than the present ones and are left out.")
+    table = rows(cells, held)
     if not any(r.n or r.failed for r in table):
         raise RunError(f"{book.path} holds no run of {study}; make some with: ckgnn study run {study}")
     heading = chosen.title or chosen.name

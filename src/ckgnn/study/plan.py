@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from ckgnn.errors import ConfigError
+from ckgnn.files import finite
 from ckgnn.study.cells import Cell, Record
 from ckgnn.study.definition import Study
 from ckgnn.study.ledger import Ledger
@@ -26,6 +30,11 @@ class Plan:
     ledger: Ledger
     retry: bool
     without: list[str]
+    stale: int = 0  # cells to be run again, because they were recorded with other settings than the present ones
+
+    def done(self, cell: Cell) -> bool:
+        """Whether a cell is recorded with its present settings; a failed one only if it is not to be tried again."""
+        return self.ledger.has(cell, retry=self.retry) and is_current(cell, self.ledger.latest[cell.key])
 
 
 def make_plan(study: Study, ledger: Ledger, *, retry: bool = True) -> Plan:
@@ -35,9 +44,37 @@ def make_plan(study: Study, ledger: Ledger, *, retry: bool = True) -> Plan:
     without = list(dict.fromkeys(c.method for c in every if c.rule == "common" and not method(c.method).by_epochs))
     if not cells:
         raise ConfigError(f"{', '.join(without)} cannot be given the common rule: nothing there is trained by epochs")
-    for cell in {(c.method, c.dataset, c.split, c.rule, repr(c.overrides)): c for c in cells}.values():
-        method(cell.method).resolve(cell.dataset, cell.split, cell.overrides, cell.rule)
-    return Plan(cells, [c for c in cells if not ledger.has(c, retry=retry)], ledger, retry, without)
+    for cell in cells:
+        _present(cell)
+    stale = sum(c.key in ledger.latest for c in cells) - len(current(cells, ledger))
+    plan = Plan(cells, [], ledger, retry, without, stale)
+    return replace(plan, todo=[c for c in cells if not plan.done(c)])
+
+
+def is_current(cell: Cell, record: Record) -> bool:
+    """Whether a record was made with the settings that the cell has now: presets change, and a result with them.
+
+    A failed cell may have come to no settings; it counts as current.
+    """
+    return "error" in record or record.get("settings") == _present(cell)
+
+
+def current(cells: Iterable[Cell], ledger: Ledger) -> dict[str, Record]:
+    """Return the records of some cells, by their keys, that hold for the present settings."""
+    there = ((c, ledger.latest[c.key]) for c in cells if c.key in ledger.latest)
+    return {cell.key: record for cell, record in there if is_current(cell, record)}
+
+
+def _present(cell: Cell) -> Any:
+    overrides = json.dumps(dict(cell.overrides), sort_keys=True)
+    return _settings(cell.method, cell.dataset, cell.split, overrides, cell.rule)
+
+
+@cache
+def _settings(name: str, dataset: str, split: str, overrides: str, rule: str) -> Any:
+    """Return the settings of a cell as they stand in a ledger."""
+    how = method(name)
+    return json.loads(json.dumps(finite(how.record(how.resolve(dataset, split, json.loads(overrides), rule)))))
 
 
 def seconds_left(cells: Iterable[Cell], records: Mapping[str, Record], workers: int) -> float | None:

@@ -47,10 +47,9 @@ class Run:
         return seconds_left(left, self.plan.ledger.latest, workers)
 
     def _wanted(self) -> Iterator[Cell]:
-        ledger = self.plan.ledger
         for cell in self.plan.todo:
-            ledger.refresh()
-            if ledger.has(cell, retry=self.plan.retry):
+            self.plan.ledger.refresh()
+            if self.plan.done(cell):
                 self._settled.add(cell.key)
                 self.elsewhere += 1
             else:

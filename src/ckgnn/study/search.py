@@ -22,6 +22,7 @@ from ckgnn.errors import ConfigError, RunError
 from ckgnn.study.cells import Cell, Record, failure
 from ckgnn.study.methods import method
 from ckgnn.study.processes import in_processes
+from ckgnn.study.run import Results
 from ckgnn.study.space import Space, distributions
 
 LEAST_SEEDS = 3
@@ -80,13 +81,14 @@ def search(
     jobs: int = 1,
     data_dir: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    engine: Callable[..., Results] = in_processes,
 ) -> Found:
     """Run trials until there are so many in the store, and return the best.
 
     With one job the same search gives the same trials; with more, what a trial follows depends on which came in first.
     """
     going = _Going(_open(target, store), target, trials, progress)
-    with closing(in_processes(going.cells(), partial(validation, data_dir=data_dir), jobs)) as records:
+    with closing(engine(going.cells(), partial(validation, data_dir=data_dir), jobs)) as records:
         for record in records:
             going.take(record)
     return going.found()
