@@ -46,7 +46,7 @@ def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
 def test_what_failed_or_has_not_run_is_counted_and_said() -> None:
     (row,) = table({("gcn", "cora"): [0.815, None]}, planned=4)
     assert (row.n, row.failed, row.missing) == (1, 1, 2)
-    assert footnotes([row])[:2] == ["Failed: GCN on cora 1.", "Not run yet: GCN on cora 2."]
+    assert footnotes([row])[:2] == ["Failed on cora: 1 of GCN.", "Not run yet on cora: 2 of GCN."]
 
 
 def test_given_and_drawn_splits_are_one_row() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from ckgnn.report.style import BLUE, GREY, INK, ORANGE, new_figure, plain, styled
 
@@ -16,7 +17,7 @@ Point = tuple[str, float, float, bool]  # name, seconds, accuracy, whether it is
 def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
     """Draw one panel per graph, one box per method, the paper's number as a cross."""
     most = max(len(g) for g in groups.values())
-    figure = new_figure(3.4 * len(groups), 0.6 + 0.24 * most, title)
+    figure = new_figure(max(4.6, 3.4 * len(groups)), 0.9 + 0.24 * most, title)
     axes = figure.subplots(1, len(groups), squeeze=False)[0]
     for ax, (name, methods) in zip(axes, groups.items(), strict=True):
         plain(ax, grid=False)
@@ -44,13 +45,19 @@ def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
 
 @styled
 def accuracy_against_time(groups: Mapping[str, Sequence[Point]], title: str) -> Figure:
-    """Draw one panel per graph, one point per method, seconds of a run on a logarithmic axis."""
-    figure = new_figure(3.8 * len(groups), 3.4, title)
-    axes = figure.subplots(1, len(groups), squeeze=False)[0]
+    """Draw one panel per graph, one numbered point per method, seconds of a run on a logarithmic axis."""
+    names = list(dict.fromkeys(point[0] for points in groups.values() for point in points))
+    figure = new_figure(3.2 * len(groups) + 2.2, max(3.4, 0.6 + 0.17 * len(names)), title)
+    *axes, key = figure.subplots(1, len(groups) + 1, squeeze=False, width_ratios=[3.2] * len(groups) + [2.2])[0]
     for ax, (name, points) in zip(axes, groups.items(), strict=True):
         plain(ax)
         for label, seconds, accuracy, ours in points:
-            ax.plot(seconds, accuracy, marker="o", markersize=5, color=ORANGE if ours else BLUE)
-            ax.annotate(label, (seconds, accuracy), xytext=(4, 3), textcoords="offset points", fontsize=6.5, color=INK)
+            ax.plot(seconds, accuracy, marker="o", markersize=4, color=ORANGE if ours else BLUE)
+            number = str(names.index(label) + 1)
+            ax.annotate(number, (seconds, accuracy), xytext=(3, 2), textcoords="offset points", fontsize=7, color=INK)
         ax.set(xscale="log", title=name, xlabel="seconds a run", ylabel="test accuracy, %")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    key.axis("off")
+    listed = "\n".join(f"{n}  {name}" for n, name in enumerate(names, 1))
+    key.text(0, 1, listed, va="top", fontsize=7.5, color=INK, transform=key.transAxes)
     return figure

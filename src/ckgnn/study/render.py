@@ -66,15 +66,23 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
         for name, r in named
         if r.band in ("below", "above")
     ]
-    for what, counts in (
-        ("Failed", [(name, r.failed) for name, r in named]),
-        ("Not run yet", [(name, r.missing) for name, r in named]),
-    ):
-        some = [f"{name} {count}" for name, count in counts if count]
-        if some:
-            out.append(f"{what}: {', '.join(some)}.")
+    out += _counted("Failed", [(r, r.failed) for r in rows]) + _counted("Not run yet", [(r, r.missing) for r in rows])
     remarked = dict.fromkeys(f"{title(r.method)}: {text}" for r in rows if r.n for text in r.remarks)
     return [*out, *remarked]
+
+
+def _counted(what: str, counts: Sequence[tuple[Row, int]]) -> list[str]:
+    """Return a line for each graph: how many runs of which methods."""
+    out = []
+    for dataset in dict.fromkeys(r.dataset for r, _ in counts):
+        by_count: dict[int, list[str]] = {}
+        for r, count in counts:
+            if r.dataset == dataset and count:
+                by_count.setdefault(count, []).append(title(r.method))
+        if by_count:
+            parts = [f"{count} of {', '.join(names)}" for count, names in by_count.items()]
+            out.append(f"{what} on {dataset}: {'; '.join(parts)}.")
+    return out
 
 
 def paired_sentence(ours: Row, theirs: Row, found: Paired | None) -> str:

@@ -1,0 +1,33 @@
+"""Figures of a table: every method is there, numbers can be read."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+
+from ckgnn.report.accuracies import accuracy_against_time, boxes
+
+
+def test_boxes_show_every_method_and_the_papers_number() -> None:
+    groups = {"cora": [("GCN", [81.0, 82.0, 80.5], 81.5, False), ("CKGCN", [82.0, 83.0], None, True)]}
+    figure = boxes(groups, "T")
+    (ax,) = figure.axes
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["GCN", "CKGCN"]
+    (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+    assert list(cross.get_xdata()) == [81.5]
+
+
+def test_points_are_numbered_alike_in_all_panels_and_seconds_are_plain_numbers() -> None:
+    groups = {
+        "cora": [("GCN", 1.0, 81.0, False), ("CKGCN", 20.0, 82.0, True)],
+        "citeseer": [("CKGCN", 30.0, 70.0, True)],
+    }
+    figure = accuracy_against_time(groups, "T")
+    figure.savefig(io.BytesIO(), format="png")
+    first, second, key = figure.axes
+    assert [t.get_text() for t in first.texts] == ["1", "2"]
+    assert [t.get_text() for t in second.texts] == ["2"]
+    assert key.texts[0].get_text() == "1  GCN\n2  CKGCN"
+    ticks = [t.get_text() for t in first.get_xticklabels()]
+    assert {"1", "10"} <= set(ticks)
+    assert all(float(a) < float(b) for a, b in pairwise(ticks))
