@@ -159,8 +159,14 @@ def study_section(name: str) -> str:
     )
     return (
         f"## {study.title}\n\nFrom `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method "
-        f"under its own settings and stopping rule; Δ is ours less the paper's.\n\n{made.rstrip()}"
+        f"under its own settings and stopping rule; Δ is ours less the paper's.\n\n{made.rstrip()}{_pictures(name)}"
     )
+
+
+def _pictures(name: str) -> str:
+    """Return links to what ``ckgnn study show NAME --figures docs/figures`` draws."""
+    kinds = {"boxes": "Accuracy of every run", "time": "Accuracy against time"}
+    return "".join(f"\n\n![{what}](figures/{name}-{kind}.png)" for kind, what in kinds.items())
 
 
 def preset_section() -> str:
