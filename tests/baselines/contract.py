@@ -44,7 +44,11 @@ class Case:
     deterministic: bool = False
 
 
+SHORT_WALKS = Case({"walks": 10, "window": 5, "dim": 32})
 CASES = {
+    "adalnet": Case({"epochs": 15}),
+    "deepwalk": SHORT_WALKS,
+    "deepwalk-plain": SHORT_WALKS,
     "dgi": Case({"hidden": 64, "steps": 30}),
     "kled": Case(deterministic=True),
 }
