@@ -33,7 +33,7 @@ high = 4
 def target(folder: Path, text: str = SPACE, seeds: tuple[int, ...] = (100, 101, 102)) -> Target:
     file = folder / "space.toml"
     file.write_text(text)
-    return Target("mlp", "debian-topics", "public", seeds, open_space(str(file)))
+    return Target("mlp", "debian-topics", ("public",), seeds, open_space(str(file), "debian-topics"))
 
 
 def here(cells: Iterator[Cell], work: Callable[[Cell], Record], jobs: int) -> Results:
@@ -104,14 +104,28 @@ def test_what_cannot_be_searched_is_refused_before_anything_runs(tmp_path: Path)
     with pytest.raises(ConfigError, match="is not valid TOML"):
         target(tmp_path, "lr =")
     with pytest.raises(ConfigError, match="unknown space 'nosuch'"):
-        open_space("nosuch")
+        open_space("nosuch", "cora")
 
 
 @pytest.mark.parametrize("name", ["ckgat", "ckgcn", "ckgrand", "ckmix", "gat", "gcn", "mlp", "sgc"])
 def test_the_spaces_of_the_package_hold_settings_of_their_methods(name: str) -> None:
-    made = Target(name, "cora", "public", (100, 101, 102), open_space(name))
-    assert len(made.sha256) == 64
-    assert made.space
+    for dataset in ("cora", "citeseer"):
+        made = Target(name, dataset, ("public",), (100, 101, 102), open_space(name, dataset))
+        assert len(made.sha256) == 64
+        assert made.space
+
+
+def test_a_space_can_differ_on_a_dataset(tmp_path: Path) -> None:
+    file = tmp_path / "space.toml"
+    file.write_text("[hidden]\nvalues = [8]\n[lr]\nvalues = [0.1]\n[cora.hidden]\nvalues = [16, 32]\n")
+    assert open_space(str(file), "citeseer") == {"hidden": {"values": [8]}, "lr": {"values": [0.1]}}
+    assert open_space(str(file), "cora") == {"hidden": {"values": [16, 32]}, "lr": {"values": [0.1]}}
+
+
+def test_a_trial_over_several_splits_runs_every_seed_on_each() -> None:
+    made = Target("mlp", "texas", ("given:0", "given:3"), (1, 2, 3), {"hidden": {"values": [8]}})
+    cells = [(c.split, c.seed) for c in made.cells({"hidden": 8})]
+    assert cells == [(s, i) for s in ("given:0", "given:3") for i in (1, 2, 3)]
 
 
 def test_no_test_label_is_scored(tmp_path: Path) -> None:

@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from ckgnn.cli.options import DataDir, Dataset, Json, SplitName, path, positive
+from ckgnn.cli.options import DataDir, Dataset, Json, path, positive
 from ckgnn.cli.output import announce_compiling, note, print_json, say
 
 
 def search(
     method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the studies.", show_default=False)],
     dataset: Dataset = "debian-topics",
-    split: SplitName = "public",
+    split: Annotated[
+        str, typer.Option(metavar="SPLIT", help="As of `train`; or several with commas, to average over them too.")
+    ] = "public",
     trials: Annotated[
         int, typer.Option(parser=positive, metavar="COUNT", help="Trials in all, those before included.")
     ] = 30,
@@ -48,9 +50,12 @@ def search(
     from ckgnn.study.seeds import parse_seeds
     from ckgnn.study.space import open_space
 
-    target = Target(method, dataset, split, parse_seeds(seeds), open_space(space or method))
-    load(dataset, data_dir=data_dir).split(split)
-    where = store or Path("results", "search", f"{method}-{dataset}-{split.replace(':', '-')}.log")
+    splits = tuple(part.strip() for part in split.split(","))
+    data = load(dataset, data_dir=data_dir)
+    for name in splits:
+        data.split(name)
+    target = Target(method, dataset, splits, parse_seeds(seeds), open_space(space or method, dataset))
+    where = store or Path("results", "search", f"{method}-{dataset}-{split.replace(':', '-').replace(',', '+')}.log")
     announce_compiling()
     found = run(target, trials, where, jobs=jobs, data_dir=data_dir, progress=(lambda _: None) if json else note)
     text = snippet(target, found)

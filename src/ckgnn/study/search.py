@@ -31,11 +31,11 @@ STARTING = 8  # trials drawn at random before the sampler follows what it has se
 
 @dataclass(frozen=True)
 class Target:
-    """What is searched: a method on a split of a dataset, over some seeds, in a space."""
+    """What is searched: a method on a split of a dataset (or on several), over some seeds, in a space."""
 
     method: str
     dataset: str
-    split: str
+    splits: tuple[str, ...]
     seeds: tuple[int, ...]
     space: Space
 
@@ -44,17 +44,18 @@ class Target:
             raise ConfigError(f"a search averages over at least {LEAST_SEEDS} seeds, not {len(self.seeds)}")
         for name, choices in self.space.items():  # both ends of everything must be settings of the method
             for value in choices["values"] if "values" in choices else (choices["low"], choices["high"]):
-                method(self.method).resolve(self.dataset, self.split, {name: value}, "native")
+                method(self.method).resolve(self.dataset, self.splits[0], {name: value}, "native")
 
     @property
     def sha256(self) -> str:
         """What a file of trials belongs to."""
-        text = json.dumps([self.method, self.dataset, self.split, self.seeds, self.space], sort_keys=True)
+        text = json.dumps([self.method, self.dataset, self.splits, self.seeds, self.space], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def cells(self, overrides: Mapping[str, Any]) -> list[Cell]:
         """Return the runs of one trial."""
-        return [Cell(self.method, self.dataset, self.split, seed, overrides=dict(overrides)) for seed in self.seeds]
+        each = ((split, seed) for split in self.splits for seed in self.seeds)
+        return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for split, seed in each]
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,11 @@ class _Going:
 def snippet(target: Target, found: Found) -> str:
     """Return the winner as a table for the preset of its method, with where it comes from."""
     seeds = f"{target.seeds[0]}-{target.seeds[-1]}"
+    where = f"{', '.join(target.splits)}; " if len(target.splits) > 1 else ""
     lines = [
-        f"# {found.trials} trials, seeds {seeds}: {100 * found.validation:.2f} % on validation, "
+        f"# {found.trials} trials, {where}seeds {seeds}: {100 * found.validation:.2f} % on validation, "
         f"the preset before {100 * found.preset:.2f} %; space {target.sha256[:12]}.",
-        f"[{target.dataset}.{target.split.partition(':')[0]}]",
+        f"[{target.dataset}.{target.splits[0].partition(':')[0]}]",
         *(f"{key} = {json.dumps(value)}" for key, value in found.settings.items()),
     ]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,8 @@ log = true
 values = [16, 32, 64]
 [encoder]
 values = ["64,16", "64,32,32,16"]
+[citeseer.encoder]   # instead, on that dataset
+values = ["64,64,32,32,16"]
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ else:
 Space = dict[str, dict[str, Any]]
 
 
-def open_space(name: str) -> Space:
-    """Return the space of a method that comes with the package, or one of the user's from its TOML file."""
+def open_space(name: str, dataset: str) -> Space:
+    """Return the space of a method on a dataset: one that comes with the package, or the user's from its TOML file."""
     folder = resources.files("ckgnn").joinpath("study", "spaces")
     own = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
     if name not in own and not name.endswith(".toml"):
@@ -39,11 +41,15 @@ def open_space(name: str) -> Space:
         raise ConfigError(f"{name} is not valid TOML: {e}") from None
     except OSError as e:
         raise ConfigError(f"cannot read {name}: {e.strerror or e}") from None
-    for key, choices in values.items():
+    own_to = {
+        k: v for k, v in values.items() if isinstance(v, dict) and v and all(isinstance(c, dict) for c in v.values())
+    }
+    space = {k: v for k, v in values.items() if k not in own_to} | own_to.get(dataset, {})
+    for key, choices in space.items():
         keys = set(choices) if isinstance(choices, dict) else set()
         if keys != {"values"} and keys - {"log"} != {"low", "high"}:
             raise ConfigError(f"{name}: {key} needs either values, or low and high (and log, true or false)")
-    return values
+    return space
 
 
 def distributions(space: Space) -> dict[str, Any]:
