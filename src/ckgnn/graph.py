@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from ckgnn.documents import Documents
 from ckgnn.errors import GraphError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Graph:
     y: IntArray
     classes: tuple[str, ...]
     names: tuple[str, ...] | None = field(default=None, repr=False)
+    documents: Documents | None = field(default=None, repr=False)  # of a graph of documents and words
 
     # -- construction ---------------------------------------------------------------------------------
 
@@ -65,6 +67,7 @@ class Graph:
         weight: ArrayLike | None = None,
         classes: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
+        documents: Documents | None = None,
         name: str = "graph",
     ) -> Graph:
         """Build a graph from an ``(m, 2)`` list of node pairs; the number of nodes is that of rows in ``x``."""
@@ -75,6 +78,8 @@ class Graph:
         labels, class_names = _labels(y, n, classes)
         if names is not None and len(names) != n:
             raise GraphError(f"{len(names)} node names were given for {n} nodes")
+        if documents is not None and len(documents) + len(documents.vocabulary) != n:
+            raise GraphError(f"{len(documents)} documents and {len(documents.vocabulary)} words do not make {n} nodes")
         pairs, weights = _pairs(edges, weight, n)
         loops = pairs[:, 0] == pairs[:, 1]
         a = _symmetric(pairs[~loops], weights[~loops], n)
@@ -87,6 +92,7 @@ class Graph:
             y=labels,
             classes=class_names,
             names=None if names is None else tuple(str(s) for s in names),
+            documents=documents,
         )
 
     @classmethod
@@ -266,6 +272,12 @@ class Graph:
                 h.update(np.ascontiguousarray(array, dtype="<f4" if array.dtype.kind == "f" else "<i8").tobytes())
             h.update(b"|")
         h.update("\n".join(self.classes).encode())
+        if self.documents is not None:
+            for numbers in (self.documents.indptr, self.documents.words):
+                h.update(np.ascontiguousarray(numbers, dtype="<i8").tobytes())
+            h.update("\n".join(self.documents.vocabulary).encode())
+            if self.documents.vectors is not None:
+                h.update(np.ascontiguousarray(self.documents.vectors, dtype="<f4").tobytes())
         return h.hexdigest()
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ckgnn.data.dataset import Dataset
 from ckgnn.data.entry import Entry
+from ckgnn.documents import Documents
 from ckgnn.files import write_atomically
 from ckgnn.graph import Graph
 from ckgnn.split import Split
@@ -98,6 +99,11 @@ def _pack(dataset: Dataset) -> Arrays:
         out["weight"] = g.weight
     if g.names is not None:
         out["names"] = np.array(g.names, dtype=np.str_)
+    if g.documents is not None:
+        out |= {"document_indptr": g.documents.indptr, "document_words": g.documents.words}
+        out["vocabulary"] = np.array(g.documents.vocabulary, dtype=np.str_)
+        if g.documents.vectors is not None:
+            out["vectors"] = g.documents.vectors
     if sp.issparse(g.x):
         out |= {"x_data": g.x.data, "x_indices": g.x.indices, "x_indptr": g.x.indptr, "x_shape": np.array(g.x.shape)}
     else:
@@ -112,6 +118,11 @@ def _unpack(a: Arrays) -> Dataset:
     x: Any = a.get("x")
     if x is None:
         x = sp.csr_array((a["x_data"], a["x_indices"], a["x_indptr"]), shape=tuple(a["x_shape"].tolist()))
+    documents = None
+    if "vocabulary" in a:
+        documents = Documents(
+            a["document_indptr"], a["document_words"], tuple(a["vocabulary"].tolist()), a.get("vectors")
+        )
     graph = Graph(
         name=str(a["name"]),
         indptr=a["indptr"],
@@ -121,6 +132,7 @@ def _unpack(a: Arrays) -> Dataset:
         y=a["y"],
         classes=tuple(a["classes"].tolist()),
         names=tuple(a["names"].tolist()) if "names" in a else None,
+        documents=documents,
     )
     splits = [str(s) for s in a["splits"]]
     return Dataset(graph, {s: Split(s, a[f"{s}.train"], a[f"{s}.val"], a[f"{s}.test"]) for s in splits})
