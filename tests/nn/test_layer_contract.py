@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ckgnn.graph import Graph
-from ckgnn.nn import CompositeNet
+from ckgnn.nn import CompositeNet, Inputs
+from ckgnn.sparse import Adjacency
 from tests.nn.graphs import csr, random_graph
 from tests.nn.subjects import SUBJECTS, D, Subject, evaluate, inputs
 
@@ -179,3 +180,28 @@ def test_state_survives_a_round_trip(subject: Subject) -> None:
             p.add_(1.0)
     b.load_state_dict(a.state_dict())
     assert torch.equal(evaluate(subject, a, x, graph, z), evaluate(subject, b, x, graph, z))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 12])
+@pytest.mark.parametrize("name", [n for n in SUBJECTS if not n.startswith("composite")])
+def test_the_first_rows_alone_are_those_of_the_whole_with_the_same_gradients(name: str, rows: int) -> None:
+    subject = SUBJECTS[name]
+    graph = random_graph(12)
+    x, z = inputs(graph)
+    module = subject.make().double().eval()
+    adjacency = Adjacency.of(graph, dtype=torch.float64)
+    found = []
+    for asked in (rows, None):
+        module.zero_grad()
+        a, b = x.clone().requires_grad_(), z.clone().requires_grad_()
+        if isinstance(module, CompositeNet):
+            out = module(Inputs(a, a, adjacency, targets=asked))
+        else:
+            out = module(a, adjacency, z=b, rows=asked)
+        out = out[:rows]
+        out.square().sum().backward()
+        found.append([out, a.grad, b.grad, *(p.grad for p in module.parameters())])
+    for head, whole in zip(*found, strict=True):
+        zero = torch.zeros(()) if head is None else torch.zeros_like(head)
+        torch.testing.assert_close(*(zero if g is None else g for g in (head, whole)))
+    assert found[0][0].shape[0] == rows

@@ -104,14 +104,18 @@ class CKGATConv(nn.Module):
         edge_weight: Tensor | None = None,
         generator: torch.Generator | None = None,
         return_kernel: bool = False,
+        rows: int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor | None]:
-        """Apply the layer; ``generator`` feeds the attention dropout; ``return_kernel`` as for CKGCN's layer."""
+        """Apply the layer; ``generator`` feeds the attention dropout; the last two as for CKGCN's layer.
+
+        Where only some ``rows`` are asked for the others are calculated as well, and left out.
+        """
         adjacency = as_adjacency(edges, x, edge_weight)
         check_kernel(adjacency, z, k)
         if z is not None:
             k = edge_kernel(adjacency.pattern, z, gamma)
         h = self.project(x)
-        out: Tensor = self.branches(h, self._sums(adjacency, h, k, generator))
+        out: Tensor = self.branches(h, self._sums(adjacency, h, k, generator))[:rows]
         out = out.flatten(1) if self.heads_merge == "concat" else out.sum(1)
         if self.heads_merge == "mean":
             out = out / self.heads

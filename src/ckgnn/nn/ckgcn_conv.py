@@ -35,7 +35,8 @@ class CKGCNConv(nn.Module):
     Shapes:
         x (n, in_channels) dense or CSR; ``edges`` an :class:`~ckgnn.sparse.Adjacency` or PyG's ``edge_index``
         (2, E) with ``edge_weight`` (E); ``z`` codes (n, q), compared with bandwidth ``gamma``, or ``k`` kernel values
-        (entries of the adjacency); neither means K = 1. Out (n, width).
+        (entries of the adjacency); neither means K = 1. Out (n, width), or (rows, width) where only the first
+        ``rows`` nodes are asked for.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class CKGCNConv(nn.Module):
         edge_weight: Tensor | None = None,
         generator: torch.Generator | None = None,
         return_kernel: bool = False,
+        rows: int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor | None]:
         """Apply the layer; with ``return_kernel`` return the kernel on the entries besides.
 
@@ -88,31 +90,38 @@ class CKGCNConv(nn.Module):
         adjacency = as_adjacency(edges, x, edge_weight)
         check_kernel(adjacency, z, k)
         h = matmul(x, self.weight)
-        sums, k = self._sums(adjacency, h, z, k, gamma)
-        out: Tensor = self.branches(h, sums)
+        sums, k = self._sums(adjacency, h, z, k, gamma, rows)
+        out: Tensor = self.branches(h[:rows], sums)
         out = out if self.bias is None else out + self.bias
         return (out, k) if return_kernel else out
 
     def _sums(
-        self, adjacency: Adjacency, h: Tensor, z: Tensor | None, k: Tensor | None, gamma: Tensor | float
+        self,
+        adjacency: Adjacency,
+        h: Tensor,
+        z: Tensor | None,
+        k: Tensor | None,
+        gamma: Tensor | float,
+        rows: int | None,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return the sums over neighbours that the branches ask for, and k: in one pass where all are wanted."""
-        p, asked = adjacency.pattern, self.branches.asked
+        p, asked = adjacency.head(rows), self.branches.asked
         fused = set(asked) == {"k", "a"} and not self.renormalize
-        if z is not None and fused:
+        if z is not None and fused and p is adjacency.pattern:
             return composite(p, adjacency.a_hat, z, h, gamma, symmetric=adjacency.symmetric)
         if z is not None:
-            k = edge_kernel(p, z, gamma)
+            k = edge_kernel(adjacency.pattern, z, gamma)
         if not asked:
             return None, k
+        a_hat = adjacency.a_hat[: p.nnz]
         if k is None or "k" not in asked:
-            return spmm(p, adjacency.a_hat, h), k
+            return spmm(p, a_hat, h), k
         if fused:
-            return composite_given(p, adjacency.a_hat, k, h), k
-        by_kernel = spmm(p, self.k_hat(adjacency, k), h)
+            return composite_given(p, a_hat, k[: p.nnz], h), k
+        by_kernel = spmm(p, self.k_hat(adjacency, k)[: p.nnz], h)
         if "a" not in asked:
             return by_kernel, k
-        return torch.cat([by_kernel, spmm(p, adjacency.a_hat, h)], dim=-1), k
+        return torch.cat([by_kernel, spmm(p, a_hat, h)], dim=-1), k
 
     def k_hat(self, adjacency: Adjacency, k: Tensor) -> Tensor:
         """Return the values of K-hat."""

@@ -20,11 +20,15 @@ Conv = CKGCNConv | CKGATConv
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a model sees: node features, features for the kernel's encoder (often scaled otherwise), the graph."""
+    """What a model sees: node features, features for the kernel's encoder (often scaled otherwise), the graph.
+
+    ``targets`` is the number of nodes, from the first on, whose logits are wanted (``None``: all).
+    """
 
     x: Tensor | CSRMatrix
     x_kernel: Tensor | CSRMatrix
     adjacency: Adjacency
+    targets: int | None = None
 
 
 @dataclass
@@ -113,9 +117,10 @@ class CompositeNet(nn.Module):
         kernels = [] if k is not None else self.kernel_modules()
         out = Output(logits=torch.empty(0))
         for depth, conv in enumerate(self.layers()):
+            rows = inputs.targets if depth == len(self.convs) - 1 else None
             if depth >= len(kernels):
                 h = self._input(inputs, out.logits, depth)
-                out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator)
+                out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator, rows=rows)
                 continue
             kernel, x = kernels[depth], ACTIVATIONS[self.activation](out.logits) if depth else inputs.x_kernel
             if calibrate:
@@ -129,6 +134,7 @@ class CompositeNet(nn.Module):
                 gamma=kernel.gamma,
                 generator=self.generator,
                 return_kernel=True,
+                rows=rows,
             )
             assert k is not None
             out.k.append(k)

@@ -25,6 +25,7 @@ class Adjacency:
     def __init__(self, pattern: Pattern, a_tilde: Tensor) -> None:
         self.pattern = pattern
         self.a_tilde = a_tilde
+        self._heads: dict[int, Pattern] = {}
 
     @classmethod
     def of(cls, graph: Graph, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Adjacency:
@@ -94,6 +95,16 @@ class Adjacency:
     def links(self) -> Tensor:
         """Positions of the entries off the diagonal: the edges proper."""
         return (self.pattern.rows != self.pattern.cols).nonzero().squeeze(1)
+
+    def head(self, rows: int | None) -> Pattern:
+        """Return the pattern of the first rows (``None``: of all): its entries are the first ones of the whole."""
+        if rows is None or rows == self.n:
+            return self.pattern
+        if rows not in self._heads:
+            p = self.pattern
+            indptr = p.indptr[: rows + 1]
+            self._heads[rows] = Pattern(indptr, p.indices[: int(indptr[-1])], (rows, self.n))
+        return self._heads[rows]
 
     def normalize(self, values: Tensor) -> Tensor:
         """Return ``D^-1/2 V D^-1/2`` with D the row sums of V; differentiable.
