@@ -12,7 +12,7 @@ from ckgnn.errors import ConfigError
 from ckgnn.study.cells import Cell, Record, failure
 from ckgnn.study.definition import parse
 from ckgnn.study.ledger import Ledger
-from ckgnn.study.methods import METHODS, Method
+from ckgnn.study.methods import METHODS, Method, method
 from ckgnn.study.plan import Plan, current, make_plan, seconds_left
 from ckgnn.study.run import Results, Run
 from tests.study.works import answer
@@ -74,6 +74,19 @@ def test_a_cell_recorded_with_other_settings_is_run_again(path: Path) -> None:
     assert (plan(path).todo, plan(path).stale) == ([], 0)
 
 
+def test_a_setting_that_came_later_was_at_its_default_before(path: Path) -> None:
+    list(Run(plan(path)).records(one_by_one))
+    first = plan(path).cells[0]
+    settings = with_settings(first)["settings"]
+    later = next(k for k in settings if settings[k] == method(first.method).defaults[k])
+    book = Ledger(path)
+    book.append({**with_settings(first), "settings": {k: v for k, v in settings.items() if k != later}})
+    assert (plan(path).todo, plan(path).stale) == ([], 0)
+    chosen = {k: v for k, v in settings.items() if k != "dropout"} | {"dropout": 0.123}
+    book.append({**with_settings(first), "settings": chosen})
+    assert plan(path).stale == 1
+
+
 def test_stopped_in_the_middle(path: Path) -> None:
     closed: list[bool] = []
 
@@ -128,7 +141,7 @@ def test_mistakes_show_before_anything_runs(path: Path) -> None:
 
 
 def test_methods_without_epochs_have_no_common_rule(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "closed", Method(lambda *a: None, lambda *a: None, lambda s: {}, by_epochs=False))  # type: ignore[arg-type,return-value]
+    monkeypatch.setitem(METHODS, "closed", Method(lambda *a: None, lambda *a: None, lambda s: {}, {}, by_epochs=False))  # type: ignore[arg-type,return-value]
     both = plan(path, methods=["mlp", "closed"], rules=["native", "common"], seeds="0")
     assert [(c.method, c.rule) for c in both.cells] == [("mlp", "native"), ("mlp", "common"), ("closed", "native")]
     assert both.without == ["closed"]

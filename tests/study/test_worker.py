@@ -38,7 +38,7 @@ def _communities(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of(probabilities: Any, **notes: Any) -> Method:
     """Return a method that always predicts the same."""
-    return Method(lambda *a: None, lambda *a: Fitted(np.asarray(probabilities, float), notes=notes), lambda s: {})
+    return Method(lambda *a: None, lambda *a: Fitted(np.asarray(probabilities, float), notes=notes), lambda s: {}, {})
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
@@ -118,7 +118,7 @@ def test_notes_and_warnings_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
             warnings.warn("this way of calling is old", DeprecationWarning, stacklevel=1)
         return Fitted(np.eye(2)[np.zeros(60, int)], notes={"graph_mode": "inductive", "alpha": 3})
 
-    monkeypatch.setitem(METHODS, "loud", Method(lambda *a: None, fit, lambda s: {}))
+    monkeypatch.setitem(METHODS, "loud", Method(lambda *a: None, fit, lambda s: {}, {}))
     for _ in range(2):  # Python says most things only once in a process; a record must not depend on that
         record = worker.attempt(Cell("loud", "communities", "public", 0))
         assert record["warnings"] == ["the kernel has collapsed"]

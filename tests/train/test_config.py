@@ -37,6 +37,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "encoder_input": ("lsa:16", "lsa:16"),
     "encoder_steps": ("2", 2),
     "learn_bandwidth": ("TRUE", True),
+    "kernel_pretrain": ("100", 100),
+    "pseudo_labels": ("0.9", 0.9),
     "lambda_1": ("0.5", 0.5),
     "lambda_2": ("-1", -1.0),
     "beta": ("3", 3.0),

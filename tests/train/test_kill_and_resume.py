@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
@@ -124,6 +125,21 @@ def test_interrupted_and_resumed(model: str, after: int, tmp_path: Path) -> None
     got = run(dataset, split, config, 3, out=tmp_path / "a", resume=True)
     assert got.metrics["weights_sha256"] == want.metrics["weights_sha256"]
     assert timeless(got.history) == timeless(want.history)
+
+
+@pytest.mark.parametrize("after", [2, 4, 9])
+def test_pretraining_and_pseudo_labels_go_on_where_they_were(
+    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ckgnn.train.fit"], "PSEUDO_FROM", 3)  # the name is a function of the package
+    dataset, config = communities(), short(kernel_pretrain=4, pseudo_labels=0.5, mmd="rff")
+    split = dataset.split("public")
+    want = run(dataset, split, config, 3)
+    epochs = iter(range(1, 100))
+    with pytest.raises(Interrupted):
+        run(dataset, split, config, 3, out=tmp_path / "a", interrupted=lambda: next(epochs) >= after)
+    got = run(dataset, split, config, 3, out=tmp_path / "a", resume=True)
+    assert got.metrics["weights_sha256"] == want.metrics["weights_sha256"]
 
 
 @pytest.mark.parametrize("stop", ["common(4)", "gcn-window(3)", "gat(3)", "gwnn(4)", "pyg(3)", "dgi(2)", "kim(9)"])

@@ -20,6 +20,7 @@ FORMS: list[dict[str, Any]] = [
     {"model": "ckgcn", "lambda_2": 0.5, "loss_d": "soft", "kernel_loss": "pairwise", "encoder_steps": 2},
     {"model": "ckgcn", "lambda_2": 0.5, "loss_d_pairs": "train", "mmd": "rff", "encoder_input": "lsa:4"},
     {"model": "ckgat", "mmd": "unbiased", "kernel_per_layer": True, "branches": ["i", "k", "a"], "combine": "mix"},
+    {"model": "ckgcn", "pseudo_labels": 0.5, "kernel_pretrain": 5, "epochs": 60, "stop": "fixed(60)"},
 ]
 
 
@@ -74,7 +75,7 @@ def test_the_loop_is_handed_no_test_label(monkeypatch: pytest.MonkeyPatch) -> No
 
     def spy(state: Any, inputs: Any, labels: Labels, config: Any, **kw: Any) -> Any:
         seen.append(labels)
-        assert set(vars(inputs)) == {"x", "x_kernel", "adjacency"}
+        assert set(vars(inputs)) == {"x", "x_kernel", "adjacency", "targets"}
         assert set(kw) == {"given_k", "after_epoch"}
         assert kw["given_k"] is None
         return fit(state, inputs, labels, config, **kw)

@@ -23,12 +23,13 @@ TWINS = {**MODEL_TWINS, "ckgrand-one": "ckgrand"}  # the same with K = 1
 class Method:
     """How a method gets its settings, how it is fitted with them, and how they are written down.
 
-    ``by_epochs`` says whether it can be given the common rule.
+    ``by_epochs`` says whether it can be given the common rule; ``defaults`` what a setting is where nothing names it.
     """
 
     resolve: Callable[[str, str, Mapping[str, Any], str], Any]  # dataset, split, overrides, rule
     fit: Callable[[Dataset, Split, Any, int], Fitted]  # with a seed
     record: Callable[[Any], dict[str, Any]]
+    defaults: Mapping[str, Any]
     by_epochs: bool = True
 
 
@@ -36,7 +37,7 @@ def _system(system: System[Any]) -> Method:
     def fit(dataset: Dataset, split: Split, settings: Any, seed: int) -> Fitted:
         return system.fit(Task.of(dataset, split), settings, seed)
 
-    return Method(system.resolve, fit, system.record, system.by_epochs)
+    return Method(system.resolve, fit, system.record, system.record(system.settings), system.by_epochs)
 
 
 def _model(model: str, *, twin: bool = False) -> Method:
@@ -44,7 +45,7 @@ def _model(model: str, *, twin: bool = False) -> Method:
         config = train.resolve(model, dataset, split, {**(COMMON if rule == "common" else {}), **overrides})
         return config.control() if twin else config
 
-    return Method(resolve, _train, train.Config.to_json)
+    return Method(resolve, _train, train.Config.to_json, train.Config().to_json())
 
 
 def _train(dataset: Dataset, split: Split, config: train.Config, seed: int) -> Fitted:

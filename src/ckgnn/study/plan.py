@@ -54,9 +54,13 @@ def make_plan(study: Study, ledger: Ledger, *, retry: bool = True) -> Plan:
 def is_current(cell: Cell, record: Record) -> bool:
     """Whether a record was made with the settings that the cell has now: presets change, and a result with them.
 
-    A failed cell may have come to no settings; it counts as current.
+    A setting that a record does not name came later; there it was what it is by default.  A failed cell may have come
+    to no settings; it counts as current.
     """
-    return "error" in record or record.get("settings") == _present(cell)
+    if "error" in record:
+        return True
+    defaults = json.loads(json.dumps(finite(method(cell.method).defaults)))
+    return bool({**defaults, **record.get("settings", {})} == _present(cell))
 
 
 def current(cells: Iterable[Cell], ledger: Ledger) -> dict[str, Record]:

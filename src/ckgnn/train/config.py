@@ -39,6 +39,7 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
     "output_heads": (1, 1024),
     "encoder_steps": (0, 1000),
     "epochs": (1, 100_000_000),
+    "kernel_pretrain": (0, 1_000_000),
 }
 
 
@@ -73,6 +74,8 @@ class Config:
     encoder_input: str = "l2"
     encoder_steps: int = 0  # times the encoder's input is propagated
     learn_bandwidth: bool = False
+    kernel_pretrain: int = 0  # steps in which the kernel learns from L_k alone, before the first epoch
+    pseudo_labels: float = 0.0  # share of certainty from which a predicted label teaches the kernel too; 0: none does
 
     # the losses
     lambda_1: float = 1.0
@@ -101,7 +104,7 @@ class Config:
             one_of(kind, getattr(self, key), valid)
         for key, (least, most) in COUNTS.items():
             within(key, getattr(self, key), least, most)
-        for key in ("input_dropout", "dropout", "attention_dropout"):
+        for key in ("input_dropout", "dropout", "attention_dropout", "pseudo_labels"):
             fraction(key, getattr(self, key))
         for key in ("weight_decay", "kernel_weight_decay"):
             not_negative(key, getattr(self, key))

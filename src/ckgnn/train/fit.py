@@ -21,11 +21,12 @@ from ckgnn.graph import IntArray
 from ckgnn.kernels import Classes, watch
 from ckgnn.nn import CompositeNet, Inputs, Output
 from ckgnn.train.config import Config
-from ckgnn.train.objective import objective
+from ckgnn.train.objective import Teaching, kernel_loss, objective
 from ckgnn.train.rules import Measures, Rule, make_rule
 from ckgnn.train.streams import stream
 
 Row = dict[str, Any]
+PSEUDO_FROM = 50  # the first epoch whose predictions may teach the kernel: earlier ones are guesses
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +107,26 @@ def epochs(
     train, y_train = (torch.from_numpy(a).to(device) for a in (labels.train, labels.y_train))
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
     edges = TrainingEdges.of(inputs, labels)
-    classes = Classes.of(y_train, inputs.adjacency.a_tilde.dtype)
+    teaching = train, Classes.of(y_train, inputs.adjacency.a_tilde.dtype)
     encode = state.model.encode if given_k is None else lambda _: None
+    if state.epoch == 0:
+        pretrain(state, inputs, teaching, config)
     codes = encode(inputs)
+    teacher = Teacher(train, y_train, val, config.pseudo_labels) if config.pseudo_labels and codes is not None else None
+    if teacher and state.epoch > PSEUDO_FROM:  # taken up again: what the last epoch before the break predicted
+        teaching = teacher.taught(_evaluate(state.model, inputs, given_k, codes).logits)
     while not state.stopped:
         began = time.perf_counter()
         state.model.switch(training=True)
         state.optimizer.zero_grad(set_to_none=True)
         out = state.model.run(inputs, given_k, codes=codes)
-        loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, classes)
+        loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, teaching)
         loss.backward()  # type: ignore[no-untyped-call]
         state.optimizer.step()
         codes = encode(inputs)  # the weights stay until the next step, so validation and that step share these
         out = _evaluate(state.model, inputs, given_k, codes)
+        if teacher and state.epoch >= PSEUDO_FROM:
+            teaching = teacher.taught(out.logits)
         logits = out.logits[val]
         measures = Measures(
             state.epoch,
@@ -147,6 +155,46 @@ def epochs(
         state.epoch += 1
         state.stopped = decision.stop or state.epoch >= config.epochs
         yield state
+
+
+def pretrain(state: State, inputs: Inputs, teaching: Teaching, config: Config) -> None:
+    """Let the kernel on the input features learn from L_k alone, for as many steps as are asked for.
+
+    It is scaled to a median of 0.5 again afterwards: classes that lie apart make the other edges long as well.
+    """
+    kernels = state.model.kernel_modules()
+    if not (config.kernel_pretrain and kernels):
+        return
+    kernel = kernels[0]
+    optimizer = torch.optim.Adam(kernel.parameters(), lr=config.kernel_lr, fused=True)
+    for _ in range(config.kernel_pretrain):
+        optimizer.zero_grad(set_to_none=True)
+        loss = kernel_loss(kernel, inputs.x_kernel, kernel(inputs.x_kernel), teaching, config, state.mmd_generator)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    kernel.calibrate(inputs.adjacency, inputs.x_kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class Teacher:
+    """Pseudo-labels for the kernel: nodes that the model is sure about teach it beside those with a label.
+
+    They enter L_k only.  Nodes of the validation set take no part: what is chosen on them must not be taught by them.
+    """
+
+    train: Tensor
+    y_train: Tensor
+    val: Tensor
+    share: float
+
+    def taught(self, logits: Tensor) -> Teaching:
+        """Return the training nodes and, with the class predicted for them, the nodes predicted with certainty."""
+        certainty, predicted = logits.softmax(1).max(1)
+        sure = certainty >= self.share
+        sure[self.train] = sure[self.val] = False
+        more = sure.nonzero().squeeze(1)
+        y = torch.cat([self.y_train, predicted[more]])
+        return torch.cat([self.train, more]), Classes.of(y, logits.dtype)
 
 
 def _accuracy(logits: Tensor, y: Tensor) -> float:

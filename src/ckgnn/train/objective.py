@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from ckgnn.kernels import (
     Classes,
+    LearnedKernel,
     class_means,
     extreme_pairs,
     final_loss,
@@ -19,8 +20,10 @@ from ckgnn.kernels import (
     spread,
 )
 from ckgnn.nn import CompositeNet, Inputs, Output
+from ckgnn.sparse import CSRMatrix
 from ckgnn.train.config import Config
 
+Teaching = tuple[Tensor, Classes]  # nodes whose labels teach the kernel, and their classes
 PAIRS_UP_TO = 2048  # training nodes whose pairs enter L_d; more are not needed to see its extremes
 
 
@@ -32,29 +35,40 @@ def objective(
     y_train: Tensor,
     config: Config,
     generator: torch.Generator,
-    classes: Classes | None = None,
+    teaching: Teaching | None = None,
 ) -> Tensor:
     """Return ``L = L_ce + lambda_1 L_k + lambda_2 L_d``; only labels of training nodes come in.
 
     Without codes (K = 1, oracle) it is the cross-entropy.  With a kernel per layer L_k and L_d are summed over them.
-    ``classes`` may give those of ``y_train``, which do not change.
+    ``teaching`` may give the nodes that teach the kernel, with their classes; the training nodes do unless it does.
     The reconstruction is the mean over nodes, not the sum, so that beta and lambda_1 do not depend on the graph's size.
     """
     cross_entropy = F.cross_entropy(out.logits[train], y_train)
     if not out.codes:
         return cross_entropy
+    teaching = teaching or (train, Classes.of(y_train, out.logits.dtype))
     l_k, l_d = [], []
     for kernel, x, z, k in zip(model.kernel_modules(), out.kernel_inputs, out.codes, out.k, strict=True):
-        z_train = z[train]
         if config.lambda_1 != 0:
-            means = class_means(
-                z_train, classes or y_train, estimator=config.mmd, gamma=kernel.gamma, generator=generator
-            )
-            apart = mmd_sum(means) if config.kernel_loss == "mmd" else -pairwise_loss(means, config.pair_lambda)
-            l_k.append(loss_k(kernel.reconstruction(x, z), apart, config.beta))
+            l_k.append(kernel_loss(kernel, x, z, teaching, config, generator))
         if config.lambda_2 != 0:
-            l_d.append(_loss_d(inputs.adjacency.links, z_train[:PAIRS_UP_TO], k, kernel.gamma, config))
+            l_d.append(_loss_d(inputs.adjacency.links, z[train[:PAIRS_UP_TO]], k, kernel.gamma, config))
     return final_loss(cross_entropy, sum(l_k), sum(l_d), config.lambda_1, config.lambda_2)
+
+
+def kernel_loss(
+    kernel: LearnedKernel,
+    x: Tensor | CSRMatrix,
+    z: Tensor,
+    teaching: Teaching,
+    config: Config,
+    generator: torch.Generator,
+) -> Tensor:
+    """Return L_k of one kernel, from its input, its codes and the nodes that teach it."""
+    nodes, classes = teaching
+    means = class_means(z[nodes], classes, estimator=config.mmd, gamma=kernel.gamma, generator=generator)
+    apart = mmd_sum(means) if config.kernel_loss == "mmd" else -pairwise_loss(means, config.pair_lambda)
+    return loss_k(kernel.reconstruction(x, z), apart, config.beta)
 
 
 def _loss_d(links: Tensor, z: Tensor, k: Tensor, gamma: Tensor | float, config: Config) -> Tensor:
