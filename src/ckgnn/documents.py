@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,8 @@ class Documents:
     words: NDArray[np.int32]
     vocabulary: tuple[str, ...]
     vectors: NDArray[np.float32] | None = None
+    tokenizer: str = "whitespace"  # how new texts are to be cut into words, by name
+    tfidf: str = "count"  # the form of TF-IDF that their edges have
 
     def __post_init__(self) -> None:
         if self.indptr.ndim != 1 or len(self.indptr) == 0 or self.indptr[0] != 0 or (np.diff(self.indptr) < 0).any():
@@ -60,4 +62,4 @@ class Documents:
         parts = [self[int(i)] for i in which]
         lengths = np.array([len(p) for p in parts], dtype=np.int64)
         words = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
-        return Documents(np.concatenate([[0], lengths.cumsum()]).astype(np.int64), words, self.vocabulary, self.vectors)
+        return replace(self, indptr=np.concatenate([[0], lengths.cumsum()]).astype(np.int64), words=words)

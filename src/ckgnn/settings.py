@@ -2,7 +2,8 @@
 
 A record is a frozen dataclass whose fields carry the defaults.  Values come in layers, the later the stronger:
 
-defaults  <  preset of the method  <  its table for the dataset  <  for the dataset's split  <  ``--set key=value``
+defaults  <  preset of the method  <  its table for the kind of dataset (text)  <  for the dataset  <  for the dataset's
+split  <  ``--set key=value``
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ else:
     import tomli as tomllib
 
 Record = TypeVar("Record")
+TEXTS = ("r8", "r52", "ohsumed", "mr", "debian-descriptions", "texts")  # datasets of documents; the last is the user's
 
 
 def updated(record: Record, values: Mapping[str, Any]) -> Record:
@@ -47,7 +49,8 @@ def preset_layers(method: str, dataset: str, split: str) -> list[dict[str, Any]]
     preset = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     table = preset.get(dataset, {})
     kind = split.partition(":")[0]
-    layers = [preset.get("default", {}), table, table.get("public" if kind == "random" else kind, {})]
+    group = preset.get("text", {}) if dataset in TEXTS else {}
+    layers = [preset.get("default", {}), group, table, table.get("public" if kind == "random" else kind, {})]
     return [{k: v for k, v in layer.items() if not isinstance(v, dict)} for layer in layers]
 
 

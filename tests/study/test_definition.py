@@ -125,7 +125,7 @@ def test_narrowing() -> None:
         ({"methods": []}, "methods must be a list of one or more names, not"),
         ({"methods": "gcn"}, "methods must be a list of one or more names, not 'gcn'"),
         ({"datasets": ["coro"]}, "unknown dataset 'coro'"),
-        ({"splits": ["given:0"]}, "debian-topics: unknown split 'given:0'; valid: public, random:SEED, random:seed, "),
+        ({"splits": ["given:0"]}, "debian-topics: unknown split 'given:0'; valid: public, random:seed, "),
         ({"seeds": "5-3"}, "the range of seeds '5-3' is empty"),
         ({"rules": ["best"]}, "unknown rule 'best'; valid: common, native"),
         ({"override": {"seeds": "0"}}, r"written as \[\[override\]\] tables"),

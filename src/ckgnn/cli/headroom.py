@@ -13,7 +13,7 @@ from ckgnn.cli.output import announce_compiling, note, number, print_json, print
 
 def headroom(
     dataset: Dataset = "debian-topics",
-    split: SplitName = "public",
+    split: SplitName = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="ckgcn or ckgat.")] = "ckgcn",
     seeds: Annotated[int, typer.Option(parser=positive, metavar="COUNT", help="How many seeds, from 0.")] = 3,
     settings: Settings = None,
@@ -34,6 +34,7 @@ def headroom(
     from ckgnn.train import parse_settings, resolve, resolve_device
 
     use_threads(threads)
+    split = split or data.usual_split(dataset)
     config = resolve(model, dataset, split, parse_settings(settings or []))
     if not config.has_kernel:
         raise ConfigError(

@@ -51,7 +51,12 @@ DataDir = Annotated[
     str | None, typer.Option("--data-dir", help="Directory with the raw benchmark files (or set CKGNN_DATA).")
 ]
 Dataset = Annotated[str, typer.Option("--dataset", help="Name from `ckgnn data list`.")]
-SplitName = Annotated[str, typer.Option("--split", help="public, supervised, random:SEED or given:NUMBER.")]
+SplitName = Annotated[
+    str | None,
+    typer.Option(
+        "--split", help="public, supervised, random:SEED or given:NUMBER; the first the dataset has unless given."
+    ),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one setting; may be repeated.")
 ]

@@ -23,7 +23,7 @@ Plan = dict[str, tuple["Config", Path]]
 def train(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="ckgcn, ckgat, ckmix, gcn or gat.")],
     dataset: Dataset = "debian-topics",
-    split: SplitName = "public",
+    split: SplitName = None,
     seed: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Fixes every random number.")] = 0,
     out: Annotated[
         Path | None,
@@ -56,6 +56,7 @@ def train(
     from ckgnn.train.streams import check_seed
 
     use_threads(threads)
+    split = split or data.usual_split(dataset)
     config = resolve(model, dataset, split, parse_settings(settings or []))
     where = out or Path("runs") / f"{model}-{dataset}-{split.replace(':', '')}-{seed}"
     others = {name: resolve(name, dataset, split) for name in compare or []}

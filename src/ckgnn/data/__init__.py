@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from ckgnn.data.catalog import describe, names
+from ckgnn.data.catalog import describe, names, usual_split
 from ckgnn.data.dataset import Dataset
 from ckgnn.data.facts import inspect
 from ckgnn.data.loading import load, status
 
-__all__ = ["Dataset", "describe", "inspect", "load", "names", "status"]
+__all__ = ["Dataset", "describe", "inspect", "load", "names", "status", "usual_split"]

@@ -101,6 +101,7 @@ def _pack(dataset: Dataset) -> Arrays:
         out["names"] = np.array(g.names, dtype=np.str_)
     if g.documents is not None:
         out |= {"document_indptr": g.documents.indptr, "document_words": g.documents.words}
+        out |= {"tokenizer": np.array(g.documents.tokenizer), "tfidf": np.array(g.documents.tfidf)}
         out["vocabulary"] = np.array(g.documents.vocabulary, dtype=np.str_)
         if g.documents.vectors is not None:
             out["vectors"] = g.documents.vectors
@@ -121,7 +122,12 @@ def _unpack(a: Arrays) -> Dataset:
     documents = None
     if "vocabulary" in a:
         documents = Documents(
-            a["document_indptr"], a["document_words"], tuple(a["vocabulary"].tolist()), a.get("vectors")
+            a["document_indptr"],
+            a["document_words"],
+            tuple(a["vocabulary"].tolist()),
+            a.get("vectors"),
+            str(a["tokenizer"]),
+            str(a["tfidf"]),
         )
     graph = Graph(
         name=str(a["name"]),

@@ -152,6 +152,12 @@ def find(name: str) -> Entry:
         raise DataError(unknown("dataset", name, CATALOG)) from None
 
 
+def usual_split(name: str) -> str:
+    """Return the split to take where none is named: the public one, the given one with seed 0, or the first."""
+    splits = find(name).splits
+    return "public" if "public" in splits else "given:0" if "given" in splits else next(iter(splits))
+
+
 def describe(name: str) -> dict[str, Any]:
     """Return what is known about a dataset without loading it, as JSON-able values."""
     entry = find(name)

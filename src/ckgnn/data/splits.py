@@ -39,6 +39,18 @@ def draw(
     return Split.of(name or key, train, rest[:val], rest[val : val + test], graph)
 
 
+def draw_validation(graph: Graph, given: Split, name: str, share: int = 10) -> Split:
+    """Keep one in ``share`` of the training nodes for validation, rounded down but at least one.
+
+    Drawn as above: those whose hash of ``"{name}:{node}"`` comes first.
+    """
+    order = sorted(given.train.tolist(), key=lambda node: hashlib.sha256(f"{name}:{node}".encode()).digest())
+    count = max(1, len(order) // share)
+    if count == len(order):
+        raise SplitError(f"{graph.name} has {len(order)} training node; a validation set needs at least one more")
+    return Split.of(name, order[count:], order[:count], given.test, graph)
+
+
 def _check_room(graph: Graph, labelled: int, per_class: int, val: int, test: int) -> None:
     """Refuse a graph too small for the draw; a class needs one node more than it trains with."""
     counts = np.bincount(graph.y[graph.y >= 0], minlength=graph.c)

@@ -3,7 +3,7 @@
 title = "..."                       # optional
 methods = ["gcn", "ckgcn"]
 datasets = ["cora"]
-splits = ["public"]                 # "random:seed" stands for random:0 with seed 0, random:1 with seed 1, ...
+splits = ["public"]                 # "random:seed" (or given:seed): random:0 with seed 0, random:1 with seed 1, ...
 seeds = "0-19"
 rules = ["native"]                  # optional; native, common or both
 
@@ -36,7 +36,6 @@ else:
 LISTS = ("methods", "datasets", "splits")
 KEYS = {"title", *LISTS, "seeds", "rules", "override"}
 OVERRIDE_KEYS = {*LISTS, "seeds", "settings"}
-SEEDED = "random:seed"
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Study:
         seeds = [next((set(o.seeds) for o in reversed(some) if o.seeds), set(self.seeds)) for *_, some in rows]
         settings = [{k: v for o in some for k, v in o.settings.items()} for *_, some in rows]
         return [
-            Cell(method, dataset, f"random:{seed}" if split == SEEDED else split, seed, rule, changed)
+            Cell(method, dataset, split.replace(":seed", f":{seed}"), seed, rule, changed)
             for seed in sorted(set().union(*seeds))
             for (dataset, split, method, _), own, changed in zip(rows, seeds, settings, strict=True)
             if seed in own
@@ -157,8 +156,10 @@ def parse(name: str, values: Mapping[str, Any]) -> Study:
         one_of("rule", rule, RULES)
     for dataset in study.datasets:
         for split in study.splits:
-            if split not in (known := find(dataset).splits) and split.partition(":")[0] != "random":
-                raise SplitError(f"{dataset}: {unknown('split', split, [*known, 'random:SEED', SEEDED])}")
+            known = find(dataset).splits
+            drawn = ["random", *(["given"] if "given" in known else [])]
+            if split not in known and split.partition(":")[0] not in drawn:
+                raise SplitError(f"{dataset}: {unknown('split', split, [*known, *(f'{d}:seed' for d in drawn)])}")
     for override in study.overrides:
         for key in LISTS:
             for value in getattr(override, key):
