@@ -7,7 +7,6 @@
 | ``l2``      | x_i / ||x_i||                                                        |
 | ``tfidf``   | x_i times ln(n / df), then to unit length                            |
 | ``lsa[:r]`` | the r leading singular directions of ``tfidf`` (32), to unit length  |
-| ``onehot``  | e_i, n wide: the first weights are then a vector for every node      |
 
 Each may be propagated p steps, ``A-hat^p X``.  Empty rows stay empty.
 """
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.graph import Features, Graph
 
-NAMES = ("raw", "row", "l2", "tfidf", "lsa", "onehot")
+NAMES = ("raw", "row", "l2", "tfidf", "lsa")
 LSA_RANK = 32
 ROUNDING = 1e-10  # share of the largest singular value below which a coordinate is noise
 DENSE_ABOVE = 0.3  # share of stored entries from which a propagated matrix is kept dense
@@ -56,8 +55,6 @@ def transform(x: Features, name: str) -> Features:
         return _tfidf(x)
     if kind == "lsa":
         return _lsa(_tfidf(x), rank)
-    if kind == "onehot":
-        return sp.eye_array(x.shape[0], dtype=np.float32, format="csr")
     return x
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.shell import SHORT, Call, files, sets
 
 MODELS = "valid: ckgat, ckgcn, ckmix, gat, gcn"
-FORMS = "valid: l2, lsa, lsa:RANK, onehot, raw, row, tfidf"
+FORMS = "valid: l2, lsa, lsa:RANK, onehot, ppmi-svd:RANK, random:RANK, raw, row, tfidf, tfidf-svd:RANK, vectors"
 ACTIVATIONS = "valid: elu, identity, relu, tanh"
 
 WORDS: dict[str, str] = {  # before any data is loaded

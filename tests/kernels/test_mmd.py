@@ -235,7 +235,7 @@ def test_random_features_come_from_the_generator_alone() -> None:
 
 
 def test_auto_is_exact_up_to_its_limit_and_random_above(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert module.EXACT_UP_TO == 2048
+    assert module.EXACT_UP_TO == 1024
     monkeypatch.setattr(module, "EXACT_UP_TO", 9)
     for sizes, estimator in (((4, 5), "biased"), ((4, 6), "rff")):
         z, y = sample(sizes)

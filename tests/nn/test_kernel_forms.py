@@ -111,24 +111,33 @@ def test_dropout_of_attention_is_the_same_for_codes_and_values(graph: tuple[Tens
     assert not torch.allclose(a, conv.eval()(x, adjacency, z=z))
 
 
+def calm(make: type[CompositeNet]) -> dict[str, float]:
+    """Return what switches off the dropout that only attention has."""
+    return {"attention_dropout": 0.0} if make is CKGAT else {}
+
+
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("per_layer", [False, True], ids=["one kernel", "kernel per layer"])
+@pytest.mark.parametrize("input_dropout", [0.5, 0.0])
 @pytest.mark.parametrize("make", [CKGCN, CKGAT])
-def test_codes_worked_out_before_give_the_same_run(
-    make: type[CompositeNet], per_layer: bool, sparse: bool, training: bool
+def test_what_was_worked_out_before_gives_the_same_run(
+    make: type[CompositeNet], input_dropout: float, per_layer: bool, sparse: bool, training: bool
 ) -> None:
     graph = random_graph(14)
     x, adjacency = wide(graph)
     form = csr(x) if sparse else x
     inputs = Inputs(form, form, adjacency)
-    model = make(4, 3, layers=3, kernel_per_layer=per_layer, learn_bandwidth=True).double()  # type: ignore[call-arg, arg-type]
+    model = make(
+        4, 3, layers=3, kernel_per_layer=per_layer, learn_bandwidth=True, input_dropout=input_dropout, **calm(make)
+    ).double()  # type: ignore[call-arg, arg-type]
     model.reset_parameters(torch.Generator().manual_seed(1), torch.Generator().manual_seed(2))
+    assert (model.share(inputs).first is None) == (input_dropout > 0)
     model.train(training)
     results = []
     for given in (False, True):
         model.generator = torch.Generator().manual_seed(3)
-        out = model.run(inputs, codes=model.encode(inputs) if given else None)
+        out = model.run(inputs, shared=model.share(inputs) if given else None)
         loss = out.logits.square().sum() + sum(k.sum() for k in out.k)
         grads = torch.autograd.grad(loss, list(model.parameters()), materialize_grads=True)
         results.append([out.logits.detach(), *out.k, *out.codes, *grads])
@@ -137,10 +146,23 @@ def test_codes_worked_out_before_give_the_same_run(
         torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("given", [False, True], ids=["K = 1", "k given"])
+@pytest.mark.parametrize("make", [CKGCN, CKGAT])
+def test_a_first_layer_worked_out_before_serves_without_a_learned_kernel_too(
+    make: type[CompositeNet], given: bool
+) -> None:
+    x, adjacency = wide(random_graph(14))
+    inputs, k = Inputs(x, x, adjacency), torch.rand(adjacency.pattern.nnz, dtype=x.dtype) if given else None
+    model = make(4, 3, encoder=None, input_dropout=0.0, **calm(make)).double().eval()  # type: ignore[call-arg, arg-type]
+    shared = model.share(inputs, k)
+    assert shared.first is not None
+    torch.testing.assert_close(model.run(inputs, k, shared=shared).logits, model.run(inputs, k).logits)
+
+
 def test_a_model_without_kernel_has_no_codes() -> None:
     graph = random_graph(8)
     x, adjacency = wide(graph)
-    assert CKGCN(4, 3, encoder=None).double().encode(Inputs(x, x, adjacency)) is None
+    assert CKGCN(4, 3, encoder=None).double().share(Inputs(x, x, adjacency)).codes is None
 
 
 def test_a_run_returns_the_kernel_of_its_codes() -> None:

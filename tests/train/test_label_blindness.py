@@ -20,6 +20,8 @@ FORMS: list[dict[str, Any]] = [
     {"model": "ckgcn", "lambda_2": 0.5, "loss_d": "soft", "kernel_loss": "pairwise", "encoder_steps": 2},
     {"model": "ckgcn", "lambda_2": 0.5, "loss_d_pairs": "train", "mmd": "rff", "encoder_input": "lsa:4"},
     {"model": "ckgat", "mmd": "unbiased", "kernel_per_layer": True, "branches": ["i", "k", "a"], "combine": "mix"},
+    {"model": "ckgcn", "input_dropout": 0.0},
+    {"model": "ckgat", "input_dropout": 0.0, "attention_dropout": 0.0},
     {"model": "ckgcn", "pseudo_labels": 0.5, "kernel_pretrain": 5, "epochs": 60, "stop": "fixed(60)"},
 ]
 

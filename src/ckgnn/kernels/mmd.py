@@ -22,7 +22,7 @@ from ckgnn.kernels.gaussian import pair_kernel
 from ckgnn.sparse import once_differentiable
 
 ESTIMATORS = ("biased", "unbiased", "rff")
-EXACT_UP_TO = 2048  # labels; above, ``auto`` takes random features (an n x n of 16 MB is the most ever formed)
+EXACT_UP_TO = 1024  # labels; above, ``auto`` takes random features: exact, 1,200 labels cost more than a whole epoch
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def class_means(
 ) -> Tensor:
     """Return E, the mean of k between every two of the classes present in ``y``.
 
-    ``auto`` is ``biased`` up to 2,048 rows and ``rff`` above.  With ``unbiased`` a class of one node has no pair
+    ``auto`` is ``biased`` up to 1,024 rows and ``rff`` above.  With ``unbiased`` a class of one node has no pair
     to average; it takes its limit k(x, x) = 1.
 
     Shapes: ``z`` (n, q), ``y`` (n) with any integers >= 0, or their classes; out (c, c) for the c classes that occur.

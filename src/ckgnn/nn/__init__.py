@@ -6,7 +6,7 @@ from ckgnn.nn.ckgcn import CKGCN
 from ckgnn.nn.ckgcn_conv import CKGCNConv
 from ckgnn.nn.composite import Composite, composite
 from ckgnn.nn.dropout import dropout
-from ckgnn.nn.net import CompositeNet, Inputs, Output
+from ckgnn.nn.net import CompositeNet, Inputs, Output, Shared
 
 __all__ = [
     "CKGAT",
@@ -17,6 +17,7 @@ __all__ = [
     "CompositeNet",
     "Inputs",
     "Output",
+    "Shared",
     "composite",
     "dropout",
 ]

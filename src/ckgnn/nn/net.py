@@ -31,6 +31,19 @@ class Inputs:
     targets: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What does not depend on dropout, so that one calculation serves a validation pass and the step after it.
+
+    ``codes`` of the kernel on the input features; ``first``, the first layer's result, where its input is not dropped
+    out, and ``k``, the kernel that it came with.
+    """
+
+    codes: Tensor | None = None
+    first: Tensor | None = None
+    k: Tensor | None = None
+
+
 @dataclass
 class Output:
     """What a model computed: logits, and of each kernel its input, its codes and its values on the edges."""
@@ -98,27 +111,32 @@ class CompositeNet(nn.Module):
         for module in (self, *self.layers()):
             module.training = training
 
-    def encode(self, inputs: Inputs) -> Tensor | None:
-        """Return the codes of the kernel on the input features, ``None`` without one.
-
-        They do not depend on dropout, so one calculation serves a validation pass and the training step after it.
-        """
-        kernels = self.kernel_modules()
-        return kernels[0](inputs.x_kernel) if kernels else None
+    def share(self, inputs: Inputs, k: Tensor | None = None) -> Shared:
+        """Return what :meth:`run` may be given, as long as the weights stay; ``k`` as there."""
+        conv, kernels = next(self.layers()), [] if k is not None else self.kernel_modules()
+        codes = kernels[0](inputs.x_kernel) if kernels else None
+        if self.input_dropout > 0 or getattr(conv, "attention_dropout", 0.0) > 0 or len(self.convs) == 1:
+            return Shared(codes)
+        gamma = kernels[0].gamma if kernels else 1.0
+        return Shared(codes, *conv(inputs.x, inputs.adjacency, z=codes, k=k, gamma=gamma, return_kernel=True))
 
     def run(
-        self, inputs: Inputs, k: Tensor | None = None, *, codes: Tensor | None = None, calibrate: bool = False
+        self, inputs: Inputs, k: Tensor | None = None, *, shared: Shared | None = None, calibrate: bool = False
     ) -> Output:
         """Return logits, codes and kernel values; ``k`` puts given values in the place of a learned kernel.
 
-        ``codes`` may give the result of :meth:`encode`.  ``calibrate`` first scales each kernel to a median of 0.5 over
+        ``shared`` may give the result of :meth:`share`.  ``calibrate`` first scales each kernel to a median of 0.5 over
         the edges; to be used once, before training.
         """
         kernels = [] if k is not None else self.kernel_modules()
+        shared = shared or Shared()
         out = Output(logits=torch.empty(0))
         for depth, conv in enumerate(self.layers()):
             rows = inputs.targets if depth == len(self.convs) - 1 else None
             if depth >= len(kernels):
+                if depth == 0 and shared.first is not None:
+                    out.logits = shared.first
+                    continue
                 h = self._input(inputs, out.logits, depth)
                 out.logits = conv(h, inputs.adjacency, k=k, generator=self.generator, rows=rows)
                 continue
@@ -126,7 +144,12 @@ class CompositeNet(nn.Module):
             if calibrate:
                 kernel.calibrate(inputs.adjacency, x)
             out.kernel_inputs.append(x.detach() if isinstance(x, Tensor) else x)
-            out.codes.append(kernel(x) if depth or codes is None else codes)
+            out.codes.append(kernel(x) if depth or shared.codes is None else shared.codes)
+            if depth == 0 and shared.first is not None:
+                assert shared.k is not None
+                out.logits, k = shared.first, shared.k
+                out.k.append(k)
+                continue
             out.logits, k = conv(
                 self._input(inputs, out.logits, depth),
                 inputs.adjacency,

@@ -7,10 +7,11 @@ import re
 import torch
 
 from ckgnn.errors import ConfigError, unknown
-from ckgnn.features import features
-from ckgnn.graph import Graph
+from ckgnn.features import features, propagate
+from ckgnn.graph import Features, Graph
 from ckgnn.nn import CKGAT, CKGCN, CompositeNet, Inputs
 from ckgnn.sparse import Adjacency, feature_tensor
+from ckgnn.text.features import RANKS, fit_text_features
 from ckgnn.train.config import Config
 from ckgnn.train.streams import stream
 
@@ -33,12 +34,23 @@ def resolve_device(name: str) -> torch.device:
 def build_inputs(graph: Graph, config: Config, device: torch.device) -> Inputs:
     """Return what the model sees of a graph: no labels are among it."""
     sparse = {"auto": None, "sparse": True, "dense": False}[config.storage]
-    x = feature_tensor(features(graph, config.input), device=device, sparse=sparse)
+    x = feature_tensor(node_features(graph, config.input), device=device, sparse=sparse)
     x_kernel = x
     if config.has_kernel and config.kernel == "learned":
-        form = features(graph, config.encoder_input, config.encoder_steps)
+        form = node_features(graph, config.encoder_input, config.encoder_steps)
         x_kernel = feature_tensor(form, device=device, sparse=sparse)
-    return Inputs(x, x_kernel, Adjacency.of(graph, device=device))
+    targets = None if graph.documents is None else len(graph.documents)  # words have no class
+    return Inputs(x, x_kernel, Adjacency.of(graph, device=device), targets)
+
+
+def node_features(graph: Graph, name: str, steps: int = 0) -> Features:
+    """Return the features of all nodes by name, propagated ``steps`` times."""
+    if name.partition(":")[0] not in RANKS:
+        return features(graph, name, steps)
+    if graph.documents is None:
+        raise ConfigError(f"the feature form {name!r} is one of texts, and {graph.name} has no documents")
+    x = fit_text_features(graph, name).all(graph)
+    return propagate(graph, x, steps) if steps else x
 
 
 def build_model(config: Config, inputs: Inputs, num_classes: int, seed: int) -> CompositeNet:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ckgnn.errors import ConfigError
-from ckgnn.features import parse_form
+from ckgnn.errors import ConfigError, unknown
+from ckgnn.features import NAMES, parse_form
 from ckgnn.kernels import ACTIVATIONS
 from ckgnn.kernels.losses import SPREADS
 from ckgnn.kernels.mmd import ESTIMATORS
 from ckgnn.nn.branches import BRANCHES, COMBINE
 from ckgnn.settings import fraction, not_negative, one_of, positive, preset_layers, updated, within
+from ckgnn.text.features import RANKS, parse_text_form
 from ckgnn.train.rules import make_rule
 
 MODELS = ("ckgcn", "ckgat", "ckmix", "gcn", "gat")
@@ -41,6 +42,18 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
     "epochs": (1, 100_000_000),
     "kernel_pretrain": (0, 1_000_000),
 }
+
+
+def check_form(name: str) -> None:
+    """Refuse a form of features that neither :mod:`ckgnn.features` nor, for documents, :mod:`ckgnn.text` knows."""
+    kind = name.partition(":")[0]
+    if kind in RANKS:
+        parse_text_form(name)
+    elif kind in NAMES:
+        parse_form(name)
+    else:
+        forms = [*NAMES, "lsa:RANK", *(f"{k}:RANK" if rank else k for k, rank in RANKS.items())]
+        raise ConfigError(unknown("feature form", name, forms))
 
 
 @dataclass(frozen=True)
@@ -123,7 +136,7 @@ class Config:
             given = ",".join(self.branches)
             raise ConfigError(f"branches must be one or more different ones of k, a, i, not {given!r}")
         for form in (self.input, self.encoder_input):
-            parse_form(form)
+            check_form(form)
         make_rule(self.stop, self.epochs)
 
     @property

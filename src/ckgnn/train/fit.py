@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from ckgnn.errors import ConfigError
 from ckgnn.graph import IntArray
 from ckgnn.kernels import Classes, watch
-from ckgnn.nn import CompositeNet, Inputs, Output
+from ckgnn.nn import CompositeNet, Inputs, Output, Shared
 from ckgnn.train.config import Config
 from ckgnn.train.objective import Teaching, kernel_loss, objective
 from ckgnn.train.rules import Measures, Rule, make_rule
@@ -108,23 +108,23 @@ def epochs(
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
     edges = TrainingEdges.of(inputs, labels)
     teaching = train, Classes.of(y_train, inputs.adjacency.a_tilde.dtype)
-    encode = state.model.encode if given_k is None else lambda _: None
     if state.epoch == 0:
         pretrain(state, inputs, teaching, config)
-    codes = encode(inputs)
-    teacher = Teacher(train, y_train, val, config.pseudo_labels) if config.pseudo_labels and codes is not None else None
+    shared = state.model.share(inputs, given_k)
+    pseudo = config.pseudo_labels > 0 and shared.codes is not None
+    teacher = Teacher(train, y_train, val, config.pseudo_labels) if pseudo else None
     if teacher and state.epoch > PSEUDO_FROM:  # taken up again: what the last epoch before the break predicted
-        teaching = teacher.taught(_evaluate(state.model, inputs, given_k, codes).logits)
+        teaching = teacher.taught(_evaluate(state.model, inputs, given_k, shared).logits)
     while not state.stopped:
         began = time.perf_counter()
         state.model.switch(training=True)
         state.optimizer.zero_grad(set_to_none=True)
-        out = state.model.run(inputs, given_k, codes=codes)
+        out = state.model.run(inputs, given_k, shared=shared)
         loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, teaching)
         loss.backward()  # type: ignore[no-untyped-call]
         state.optimizer.step()
-        codes = encode(inputs)  # the weights stay until the next step, so validation and that step share these
-        out = _evaluate(state.model, inputs, given_k, codes)
+        shared = state.model.share(inputs, given_k)  # the weights stay until the next step, so validation and it share
+        out = _evaluate(state.model, inputs, given_k, shared)
         if teacher and state.epoch >= PSEUDO_FROM:
             teaching = teacher.taught(out.logits)
         logits = out.logits[val]
@@ -244,12 +244,12 @@ class TrainingEdges:
         """Return what history notes of the kernel: means inside and across, over training edges, and over all."""
         if not out.k:
             return {}
-        w = watch(out.k[0][self.at].double().cpu().numpy(), self.same)
-        every = float(out.k[0][self.links].double().mean()) if len(self.links) else float("nan")
+        w = watch(out.k[0][self.at].detach().double().cpu().numpy(), self.same)
+        every = float(out.k[0][self.links].detach().double().mean()) if len(self.links) else float("nan")
         return {"k_inside": w.mean_inside, "k_across": w.mean_across, "k_mean": every}
 
 
 @torch.no_grad()
-def _evaluate(model: CompositeNet, inputs: Inputs, given_k: Tensor | None, codes: Tensor | None) -> Output:
+def _evaluate(model: CompositeNet, inputs: Inputs, given_k: Tensor | None, shared: Shared) -> Output:
     model.switch(training=False)
-    return model.run(inputs, given_k, codes=codes)
+    return model.run(inputs, given_k, shared=shared)

@@ -1,0 +1,50 @@
+"""From a corpus to a dataset: clean, number, build the graph, keep the split that came with it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+
+from ckgnn.data.dataset import Dataset
+from ckgnn.documents import Documents
+from ckgnn.graph import IntArray
+from ckgnn.split import Split
+from ckgnn.text import Cleaning, build, tokens, vocabulary
+from ckgnn.text.corpus import Corpus
+
+TEST_SHARE = 5  # one in so many labelled documents tests, where a corpus does not say which
+
+
+def number(corpus: Corpus, cleaning: Cleaning) -> Documents:
+    """Return the documents of a corpus over the vocabulary of its own texts."""
+    cut = tokens(corpus.texts, cleaning)
+    return replace(Documents.of(cut, vocabulary(cut)), tokenizer=cleaning.tokenizer)
+
+
+def text_dataset(corpus: Corpus, documents: Documents, *, window: int = 20, tfidf: str = "count") -> Dataset:
+    """Return the graph of documents and words with the split ``given``.
+
+    Documents without a label take no part in it; they are predicted like the test documents.
+    """
+    graph = build(
+        documents,
+        y=corpus.y,
+        classes=corpus.classes,
+        names=corpus.names,
+        name=corpus.name,
+        window=window,
+        tfidf=tfidf,
+    )
+    test = corpus.which("test") if corpus.parts is not None else _drawn_test(corpus)
+    labelled = np.flatnonzero(corpus.y >= 0)
+    train = np.setdiff1d(labelled, test)
+    return Dataset(graph, {"given": Split.of("given", train, [], np.intersect1d(labelled, test), graph)})
+
+
+def _drawn_test(corpus: Corpus) -> IntArray:
+    """Return every fifth labelled document, those whose hash of ``"test:{number}"`` comes first."""
+    labelled = np.flatnonzero(corpus.y >= 0).tolist()
+    labelled.sort(key=lambda i: hashlib.sha256(f"test:{i}".encode()).digest())
+    return np.array(sorted(labelled[: len(labelled) // TEST_SHARE]), dtype=np.int64)
