@@ -40,10 +40,10 @@ def test_round_trip_of_every_kind(tmp_path: Path, debian: Dataset) -> None:
     for i, dataset in enumerate((small(), debian)):
         path = tmp_path / f"{i}.npz"
         cache.write(path, CORA, dataset)
-        found = cache.read(path, CORA)
+        found = cache.read(path, CORA.fingerprint)
         equal(dataset, found)
         assert found.graph.x.dtype == np.float32
-    weight = cache.read(tmp_path / "0.npz", CORA).graph.weight
+    weight = cache.read(tmp_path / "0.npz", CORA.fingerprint).graph.weight
     assert weight is not None
     assert weight.tolist() == [0.5, 0.5, 2.0, 2.0]
 
@@ -62,7 +62,7 @@ def test_damage_anywhere_is_noticed(tmp_path: Path) -> None:
     for at in range(0, len(whole), 37):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         try:
-            found = cache.read(path, CORA)
+            found = cache.read(path, CORA.fingerprint)
         except cache.CacheMiss:
             continue
         equal(small(), found)  # a byte that carries no content, such as a time stamp of the archive
@@ -72,7 +72,7 @@ def test_damage_anywhere_is_noticed(tmp_path: Path) -> None:
 def test_damaged_cache_is_rebuilt(content: bytes, cora: Dataset, planetoid_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "cora.npz").write_bytes(content)
     equal(cora, data.load("cora", data_dir=planetoid_dir, cache_dir=tmp_path, offline=True))
-    equal(cora, cache.read(tmp_path / "cora.npz", CORA))
+    equal(cora, cache.read(tmp_path / "cora.npz", CORA.fingerprint))
 
 
 def test_tampered_content_is_noticed(tmp_path: Path) -> None:
@@ -83,24 +83,24 @@ def test_tampered_content_is_noticed(tmp_path: Path) -> None:
     arrays["y"] = arrays["y"] + 1
     np.savez(path, **arrays)
     with pytest.raises(cache.CacheMiss, match="checksum does not fit"):
-        cache.read(path, CORA)
+        cache.read(path, CORA.fingerprint)
 
 
 def test_other_format_and_other_sources_are_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.npz"
     cache.write(path, CORA, small())
     with pytest.raises(cache.CacheMiss, match="another version"):
-        cache.read(path, CATALOG["pubmed"])
+        cache.read(path, CATALOG["pubmed"].fingerprint)
     monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
     with pytest.raises(cache.CacheMiss, match="another version"):
-        cache.read(path, CORA)
+        cache.read(path, CORA.fingerprint)
 
 
 def test_pickled_objects_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "s.npz"
     np.savez(path, format=np.array("1"), evil=np.array([object()], dtype=object))
     with pytest.raises(cache.CacheMiss, match="damaged"):
-        cache.read(path, CORA)
+        cache.read(path, CORA.fingerprint)
 
 
 def test_unwritable_cache_warns_and_loads(planetoid_dir: Path, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def write_often(path: str) -> None:
         warnings.simplefilter("error")
         for _ in range(10):
             cache.write(Path(path), CORA, small())
-            cache.read(Path(path), CORA)
+            cache.read(Path(path), CORA.fingerprint)
 
 
 def test_concurrent_writers_leave_a_valid_cache(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_concurrent_writers_leave_a_valid_cache(tmp_path: Path) -> None:
     for w in writers:
         w.join()
     assert [w.exitcode for w in writers] == [0, 0]
-    equal(small(), cache.read(path, CORA))
+    equal(small(), cache.read(path, CORA.fingerprint))
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -1,4 +1,4 @@
-"""One verified ``.npz`` per dataset, so that raw files are fetched and parsed once."""
+"""A dataset as one verified ``.npz``: so that raw files are fetched and parsed once, and a run can keep its own data."""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ def place(entry: Entry, cache_dir: str | os.PathLike[str] | None = None) -> Path
     return directory(cache_dir) / f"{entry.name}.npz"
 
 
-def read(path: Path, entry: Entry) -> Dataset:
-    """Return the cached dataset, or raise :class:`CacheMiss` for anything less than a perfect one."""
+def read(path: Path, source: str) -> Dataset:
+    """Return the stored dataset, or raise :class:`CacheMiss` for anything less than a perfect one.
+
+    ``source`` is what it was made from: the fingerprint of an entry, or a name.
+    """
     if not path.exists():
         raise CacheMiss("not there yet")
     try:
@@ -56,7 +59,7 @@ def read(path: Path, entry: Entry) -> Dataset:
             arrays: Arrays = {key: npz[key] for key in npz.files}
         stamps = {key: str(arrays.pop(key)) for key in ("format", "source", "sha256")}
         sound = stamps["sha256"] == _sha256(arrays)
-        current = stamps["format"] == str(FORMAT) and stamps["source"] == entry.fingerprint
+        current = stamps["format"] == str(FORMAT) and stamps["source"] == source
         dataset = _unpack(arrays) if sound and current else None
     except Exception as e:  # damage shows as almost any error; all of them mean: rebuild
         raise CacheMiss(f"damaged ({type(e).__name__})") from e
@@ -65,19 +68,24 @@ def read(path: Path, entry: Entry) -> Dataset:
     return dataset
 
 
+def dump(dataset: Dataset, source: str) -> bytes:
+    """Return a dataset as the content of a file for :func:`read`."""
+    arrays: dict[str, Any] = _pack(dataset)
+    digest = _sha256(arrays)
+    arrays |= {"format": np.array(str(FORMAT)), "source": np.array(source), "sha256": np.array(digest)}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
 def write(path: Path, entry: Entry, dataset: Dataset) -> None:
     """Store a dataset: readers see the old file or the new one, never half of one.
 
     A cache that cannot be written costs time at the next load, nothing else, hence a warning.
     """
-    arrays: dict[str, Any] = _pack(dataset)
-    digest = _sha256(arrays)
-    arrays |= {"format": np.array(str(FORMAT)), "source": np.array(entry.fingerprint), "sha256": np.array(digest)}
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, buffer.getvalue())
+        write_atomically(path, dump(dataset, entry.fingerprint))
     except OSError as e:
         warnings.warn(f"the cache {path} could not be written ({e}); set CKGNN_CACHE to a writable place", stacklevel=3)
 

@@ -30,7 +30,7 @@ def load(
         return entry.read(embedded.files(entry))
     path = cache.place(entry, cache_dir)
     try:
-        return cache.read(path, entry)
+        return cache.read(path, entry.fingerprint)
     except cache.CacheMiss as miss:
         looked = [f"cache {path}: {miss}"]
     dataset = entry.read(_gather(entry, data_dir, offline, looked))
@@ -44,7 +44,7 @@ def status(name: str, *, data_dir: PathLike | None = None, cache_dir: PathLike |
     if entry.embedded:
         return "embedded"
     try:
-        cache.read(cache.place(entry, cache_dir), entry)
+        cache.read(cache.place(entry, cache_dir), entry.fingerprint)
     except cache.CacheMiss:
         root = sources.data_directory(data_dir)
         held = root is not None and all(sources.locate(entry, file, root) for file in entry.files)

@@ -21,6 +21,8 @@ from safetensors.torch import save as serialize
 from torch import Tensor
 
 from ckgnn.data import Dataset, load
+from ckgnn.data.cache import CacheMiss, dump
+from ckgnn.data.cache import read as read_stored
 from ckgnn.errors import RunError
 from ckgnn.graph import Graph
 from ckgnn.kernels import edge_auc, oracle_kernel, watch
@@ -34,6 +36,7 @@ from ckgnn.train.rundir import Request, RunDir
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CHECKPOINT_SECONDS = 10.0
+OWN = "own"  # the source of data that are kept with a run
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +118,12 @@ def run(
     on_epoch: Callable[[State], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    keep_data: bool = False,
 ) -> Trained:
-    """Train one model.  With ``out`` the run is kept there and can be resumed; without, it stays in memory."""
+    """Train one model.  With ``out`` the run is kept there and can be resumed; without, it stays in memory.
+
+    ``keep_data`` is for data that have no name in the catalog: they are kept with the run, to be opened with it.
+    """
     graph, device = dataset.graph, torch.device(device)
     request = Request(config, graph.name, graph.sha256, split.name, split.sha256, seed)
     directory = None if out is None else RunDir(out)
@@ -132,7 +139,7 @@ def run(
     visible = split.visible_labels(graph)
     labels = Labels(split.train, visible[split.train], split.val, visible[split.val])
     if directory is not None:  # only now: a configuration that cannot be built takes no directory
-        directory.claim(request, resume=resume)
+        directory.claim(request, resume=resume, data=dump(dataset, OWN) if keep_data else None)
         if resume and directory.checkpoint.exists():
             load_checkpoint(state, directory.checkpoint, request.identity)
     last_saved = time.monotonic()
@@ -160,10 +167,19 @@ def run(
 
 
 def open_run(path: Path | str, *, data_dir: str | None = None, device: str = "auto") -> Trained:
-    """Return a finished run from its directory, its dataset loaded by name."""
+    """Return a finished run from its directory, its dataset loaded by name or, where it was kept, from there."""
     where, directory = resolve_device(device), RunDir(path)
     directory.read_history()  # whatever is wrong with the run shows before its dataset is fetched
-    return restore(directory, load(directory.request().dataset, data_dir=data_dir), device=where)
+    return restore(directory, _dataset(directory, data_dir), device=where)
+
+
+def _dataset(directory: RunDir, data_dir: str | None) -> Dataset:
+    if not directory.data.exists():
+        return load(directory.request().dataset, data_dir=data_dir)
+    try:
+        return read_stored(directory.data, OWN)
+    except CacheMiss as e:
+        raise RunError(f"{directory.data} cannot be used: {e}") from None
 
 
 def restore(

@@ -1,6 +1,7 @@
 """A run directory: everything about one run, in files anyone can read.
 
     config.json          what was asked for: configuration, dataset, split with hash, seed
+    data.npz             only where the data are the user's own: graph, documents, splits
     weights.safetensors  the reported weights
     history.json         one row per epoch
     metrics.json         the result; written last, so its presence means the run is complete
@@ -67,6 +68,7 @@ class RunDir:
         self.history = self.path / "history.json"
         self.metrics = self.path / "metrics.json"
         self.checkpoint = self.path / "checkpoint.safetensors"
+        self.data = self.path / "data.npz"
 
     @property
     def finished(self) -> bool:
@@ -91,13 +93,15 @@ class RunDir:
                     "give the same ones to resume it, or another --out"
                 )
 
-    def claim(self, request: Request, *, resume: bool) -> None:
-        """Make the directory this run's own, or refuse without touching anything."""
+    def claim(self, request: Request, *, resume: bool, data: bytes | None = None) -> None:
+        """Make the directory this run's own, or refuse without touching anything; ``data`` are to be kept in it."""
         self.check(request, resume=resume)
         if self.config.exists():
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            if data is not None:
+                write_atomically(self.data, data)
             write_atomically(self.config, dump_json(request.to_json()))
         except OSError as e:
             raise RunError(f"cannot write to {self.path}: {e.strerror}") from None
@@ -139,7 +143,7 @@ class RunDir:
     def tidy(self) -> None:
         """Drop what a finished run no longer needs: the checkpoint, and temporary files that a kill left behind."""
         self.checkpoint.unlink(missing_ok=True)
-        for file in (self.config, self.weights, self.history, self.metrics, self.checkpoint):
+        for file in (self.config, self.weights, self.history, self.metrics, self.checkpoint, self.data):
             for stale in self.path.glob(f".{file.name}.*.tmp"):
                 stale.unlink(missing_ok=True)
 

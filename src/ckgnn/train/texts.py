@@ -1,0 +1,72 @@
+"""What a model trained on a graph of documents and words says of texts it has never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ckgnn.errors import RunError
+from ckgnn.features import transform
+from ckgnn.graph import Features, Graph
+from ckgnn.text.attach import attach
+from ckgnn.text.features import RANKS, fit_text_features
+from ckgnn.train.extend import extend, probabilities
+from ckgnn.train.run import Trained
+
+BY_ROW = ("raw", "row", "l2")  # forms in which the features of a node do not depend on the others
+AT_ONCE = 4096  # texts: what is held for them is small beside the graph
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Class probabilities of texts (k, c); ``known`` (k) is false where a text has no word the model knows.
+
+    Such a text is given the shares of the classes among the training documents.
+    """
+
+    probabilities: NDArray[np.float32]
+    known: NDArray[np.bool_]
+
+
+def predict_texts(trained: Trained, texts: Sequence[str]) -> Predicted:
+    """Attach the texts to the words of the graph, one way, and run the model; nothing of it changes."""
+    graph, config = trained.graph, trained.config
+    if graph.documents is None:
+        raise RunError(f"this run was trained on {graph.name}, which has no documents: it cannot read texts")
+    if config.encoder_steps and config.has_kernel:
+        raise RunError("a run with encoder_steps cannot read new texts: its kernel looks at neighbours of neighbours")
+    rows, kernel_rows = (_rows(graph, form) for form in (config.input, _kernel_form(trained)))
+    found, known = [], []
+    for first in range(0, len(texts), AT_ONCE):
+        new = attach(graph, texts[first : first + AT_ONCE])
+        inputs = extend(trained.inputs, rows(new.x), kernel_rows(new.x), new.edges)
+        p = probabilities(trained.model, inputs, len(new.known))
+        p[~new.known] = _shares(trained)
+        found.append(p)
+        known.append(new.known)
+    if not found:
+        return Predicted(np.empty((0, graph.c), dtype=np.float32), np.empty(0, dtype=bool))
+    return Predicted(np.concatenate(found), np.concatenate(known))
+
+
+def _kernel_form(trained: Trained) -> str:
+    learned = trained.config.has_kernel and trained.config.kernel == "learned"
+    return trained.config.encoder_input if learned else trained.config.input
+
+
+def _rows(graph: Graph, form: str) -> Callable[[sp.csr_array], Features]:
+    """Return what gives new documents their features in a named form, from rows like those of ``graph.x``."""
+    if form.partition(":")[0] in RANKS:
+        return fit_text_features(graph, form).documents
+    if form not in BY_ROW:
+        raise RunError(f"a run with features {form!r} cannot read new texts: they depend on all documents")
+    return lambda x: transform(x.astype(np.float32), form)
+
+
+def _shares(trained: Trained) -> NDArray[np.float64]:
+    counts = np.bincount(trained.graph.y[trained.split.train], minlength=trained.graph.c)
+    return counts / counts.sum()
