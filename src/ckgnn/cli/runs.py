@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ckgnn.cli.options import DataDir, Device, Json, Run, path
-from ckgnn.cli.output import number, percent, print_json, print_table, say, use_threads
+from ckgnn.cli.output import number, percent, print_json, print_table, say, use_threads, warn
 
 
 def evaluate(run: Run, device: Device = "auto", data_dir: DataDir = None, json: Json = False) -> None:
@@ -52,17 +52,26 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(parser=path, metavar="FILE", help="CSV file to write; else RUN/predictions.csv.")
     ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(parser=path, metavar="FILE", help="New texts: CSV, TSV, JSON lines or a folder of text files."),
+    ] = None,
+    text: Annotated[str, typer.Option("--text", metavar="COLUMN", help="Column of the new texts.")] = "text",
     device: Device = "auto",
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
-    """Write the predicted class of every node, and a probability per class.
+    """Write the predicted class of every node, or of new texts, and a probability per class.
 
     Example: `ckgnn predict runs/ckgcn-debian-topics-public-0 --out predictions.csv`
+
+    New texts, for a run on documents: `ckgnn predict runs/ckgcn-r8-given0-0 --texts new.csv --out predictions.csv`
     """
+    from ckgnn.data.corpora import read_corpus
     from ckgnn.errors import RunError
     from ckgnn.files import write_atomically
     from ckgnn.train import open_run
+    from ckgnn.train.texts import predict_texts
 
     use_threads(1)
     target = out or run / "predictions.csv"
@@ -70,18 +79,32 @@ def predict(
         raise RunError(f"{target} is a directory; --out must name a file")
     if out is not None and not target.parent.is_dir():
         raise RunError(f"cannot write {target}: there is no directory {target.parent}")
+    new = None if texts is None else read_corpus(texts, text=text, label=None)
     trained = open_run(run, data_dir=data_dir, device=device)
-    graph, p = trained.graph, trained.probabilities()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["node", "predicted", *(f"p({c})" for c in graph.classes)])
-    for i, row in enumerate(p):
-        writer.writerow([graph.node_name(i), graph.classes[row.argmax()], *(f"{v:.6f}" for v in row)])
+    graph = trained.graph
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    if new is None:
+        p, unknown = trained.probabilities(), 0
+        writer.writerow(["node", "predicted", *(f"p({c})" for c in graph.classes)])
+        for i, row in enumerate(p):
+            writer.writerow([graph.node_name(i), graph.classes[row.argmax()], *(f"{v:.6f}" for v in row)])
+    else:
+        found = predict_texts(trained, new.texts)
+        p, unknown = found.probabilities, int((~found.known).sum())
+        writer.writerow(["text", "predicted", "known", *(f"p({c})" for c in graph.classes)])
+        for i, (row, known) in enumerate(zip(p, found.known, strict=True)):
+            name = i + 1 if new.names is None else new.names[i]
+            values = (f"{v:.6f}" for v in row)
+            writer.writerow([name, graph.classes[row.argmax()], "yes" if known else "no", *values])
     try:
-        write_atomically(target, text.getvalue())
+        write_atomically(target, content.getvalue())
     except OSError as e:
         raise RunError(f"cannot write {target}: {e.strerror}") from None
     if json:
-        return print_json({"run": str(run), "out": str(target), "nodes": graph.n, "classes": list(graph.classes)})
-    say(f"{graph.n:,} predictions: {target}")
+        count = {"nodes": len(p)} if new is None else {"texts": len(p), "unknown": unknown}
+        return print_json({"run": str(run), "out": str(target), **count, "classes": list(graph.classes)})
+    if unknown:
+        warn(f"{unknown:,} of the texts have no word that the model knows; they are given the shares of the classes")
+    say(f"{len(p):,} predictions: {target}")
     return None

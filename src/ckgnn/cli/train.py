@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ckgnn.cli import own
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, path, seconds, whole
 from ckgnn.cli.output import announce_compiling, note, number, percent, print_json, print_table, say, use_threads, warn
 from ckgnn.cli.progress import interruptible, progress
@@ -43,27 +44,55 @@ def train(
     ] = 10.0,
     data_dir: DataDir = None,
     json: Json = False,
+    texts: own.Texts = None,
+    text: own.TextColumn = "text",
+    label: own.LabelColumn = "label",
+    split_by: own.SplitColumn = None,
+    vectors: own.Vectors = None,
+    tokenizer: own.Tokenizer = "words",
+    stop_words: own.StopWords = "english",
+    min_count: own.MinCount = 2,
+    window: own.Window = 20,
 ) -> None:
     """Train a model and score it on the test nodes once, with the weights that validation chose.
 
     Example: `ckgnn train ckgcn --dataset debian-topics --control --compare gcn`
 
     The settings come from the model's preset for the dataset; `--set lr=0.005 --set encoder=64,16` changes some.
+    Your own texts: `ckgnn train ckgcn --texts news.csv --text body --label topic`
     """
     from ckgnn import data
+    from ckgnn.data.catalog import find
     from ckgnn.train import RunDir, parse_settings, resolve, resolve_device
     from ckgnn.train import run as train_run
     from ckgnn.train.streams import check_seed
 
     use_threads(threads)
-    split = split or data.usual_split(dataset)
-    config = resolve(model, dataset, split, parse_settings(settings or []))
-    where = out or Path("runs") / f"{model}-{dataset}-{split.replace(':', '')}-{seed}"
-    others = {name: resolve(name, dataset, split) for name in compare or []}
-    plan = _plan(model, config, where, others, control=control)
     check_seed(seed)
     on = resolve_device(device)
-    source = data.load(dataset, data_dir=data_dir)
+    overrides = parse_settings(settings or [])
+    if texts is not None:
+        given = own.open_texts(
+            texts,
+            text=text,
+            label=label,
+            split=split_by,
+            vectors=vectors,
+            tokenizer=tokenizer,
+            stop_words=stop_words,
+            min_count=min_count,
+            window=window,
+        )
+        dataset, split = given.dataset.graph.name, split or "given:0"
+        preset, defaults = given.preset, given.settings
+    else:
+        split = split or data.usual_split(dataset)
+        preset, defaults = find(dataset).name, {}
+    config = resolve(model, preset, split, {**defaults, **overrides})
+    where = out or Path("runs") / f"{model}-{dataset}-{split.replace(':', '')}-{seed}"
+    others = {name: resolve(name, preset, split, defaults) for name in compare or []}
+    plan = _plan(model, config, where, others, control=control)
+    source = given.dataset if texts is not None else data.load(dataset, data_dir=data_dir)
     chosen = source.split(split)
     for name in chosen.empty_classes(source.graph):
         warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
@@ -86,6 +115,7 @@ def train(
                     on_epoch=on_epoch,
                     interrupted=interrupted,
                     checkpoint_seconds=checkpoint_seconds,
+                    keep_data=texts is not None,
                 )
             if finished:
                 note(f"{title}: {directory} was finished before, nothing is trained again")

@@ -46,14 +46,11 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
 
 def check_form(name: str) -> None:
     """Refuse a form of features that neither :mod:`ckgnn.features` nor, for documents, :mod:`ckgnn.text` knows."""
-    kind = name.partition(":")[0]
-    if kind in RANKS:
-        parse_text_form(name)
-    elif kind in NAMES:
-        parse_form(name)
-    else:
+    try:
+        (parse_text_form if name.partition(":")[0] in RANKS else parse_form)(name)
+    except ConfigError:
         forms = [*NAMES, "lsa:RANK", *(f"{k}:RANK" if rank else k for k, rank in RANKS.items())]
-        raise ConfigError(unknown("feature form", name, forms))
+        raise ConfigError(unknown("feature form", name, forms)) from None
 
 
 @dataclass(frozen=True)

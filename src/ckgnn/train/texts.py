@@ -69,4 +69,5 @@ def _rows(graph: Graph, form: str) -> Callable[[sp.csr_array], Features]:
 
 def _shares(trained: Trained) -> NDArray[np.float64]:
     counts = np.bincount(trained.graph.y[trained.split.train], minlength=trained.graph.c)
-    return counts / counts.sum()
+    out: NDArray[np.float64] = counts / counts.sum()
+    return out

@@ -1,0 +1,89 @@
+"""Data of one's own for ``ckgnn train``: options, and from files to a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ckgnn.cli.options import path, positive, whole
+from ckgnn.cli.output import note
+
+if TYPE_CHECKING:
+    from ckgnn.data import Dataset
+
+PANEL = "Your own texts"
+SVD = 100  # dimensions of the kernel's features where no word vectors are given
+
+
+def _option(*names: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=PANEL, **more)
+
+
+Texts = Annotated[
+    Path | None,
+    _option("--texts", parser=path, metavar="FILE", help="CSV, TSV, JSON lines or a folder of text files."),
+]
+TextColumn = Annotated[str, _option("--text", metavar="COLUMN", help="Column of the texts.")]
+LabelColumn = Annotated[str, _option("--label", metavar="COLUMN", help="Column of the labels.")]
+SplitColumn = Annotated[
+    str | None, _option("--split-by", metavar="COLUMN", help="Column that says train or test; a fifth tests else.")
+]
+Vectors = Annotated[
+    Path | None, _option("--vectors", parser=path, metavar="FILE", help="Word vectors: GloVe, word2vec text or npz.")
+]
+Tokenizer = Annotated[str, _option("--tokenizer", metavar="NAME", help="words, kim or whitespace.")]
+StopWords = Annotated[str, _option("--stop-words", metavar="NAME", help="english or none.")]
+MinCount = Annotated[int, _option("--min-count", parser=whole, metavar="COUNT", help="Leave out rarer words.")]
+Window = Annotated[int, _option("--window", parser=positive, metavar="WORDS", help="Words that stand together.")]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A dataset, the name its presets go by, and settings that follow from the data themselves."""
+
+    dataset: Dataset
+    preset: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def open_texts(
+    file: Path,
+    *,
+    text: str,
+    label: str,
+    split: str | None,
+    vectors: Path | None,
+    tokenizer: str,
+    stop_words: str,
+    min_count: int,
+    window: int,
+) -> Source:
+    """Read and clean texts and build their graph, saying what came of it."""
+    from dataclasses import replace
+
+    from ckgnn.data.corpora import read_corpus
+    from ckgnn.data.texts import number, text_dataset
+    from ckgnn.data.vectors import read_vectors
+    from ckgnn.text import Cleaning
+
+    cleaning = Cleaning(tokenizer, stop_words, min_count)
+    corpus = read_corpus(file, text=text, label=label, split=split)
+    documents = number(corpus, cleaning)
+    words = len(documents.vocabulary)
+    if vectors is not None:
+        found, coverage = read_vectors(vectors, documents.vocabulary)
+        documents = replace(documents, vectors=found)
+        record = coverage.record(documents)
+        note(f"word vectors: {record['words_covered']:,} of {words:,} words have one")
+    dataset = text_dataset(corpus, documents, window=window)
+    empty = int((documents.indptr[1:] == documents.indptr[:-1]).sum())
+    note(
+        f"{len(documents):,} documents in {len(corpus.classes)} classes, {words:,} words, "
+        f"{dataset.graph.num_edges:,} edges" + (f"; {empty:,} documents have no word left" if empty else "")
+    )
+    rank = max(1, min(SVD, words - 1, len(documents) - 1))
+    features = "vectors" if vectors is not None else f"tfidf-svd:{rank}"
+    return Source(dataset, "texts", {"encoder_input": features})
