@@ -13,9 +13,19 @@ from tests.train.world import SHORT, communities
 
 
 def test_names() -> None:
-    assert set(METHODS) == {*SYSTEMS, "ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"}
+    models = {"ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one", "gcn-tuned", "gat-tuned"}
+    assert set(METHODS) == {*SYSTEMS, *models}
     with pytest.raises(ConfigError, match="unknown method 'gnc'; valid: adalnet, agnn, "):
         method("gnc")
+
+
+def test_searched_settings_lie_on_top_of_the_published_ones() -> None:
+    plain, searched = (method(m).resolve("cora", "supervised", {}, "native") for m in ("gcn", "gcn-tuned"))
+    assert plain.updated({k: getattr(searched, k) for k in ("hidden", "dropout", "lr", "weight_decay")}) == searched
+    assert plain != searched
+    assert method("gcn-tuned").resolve("texas", "given:0", {"lr": 0.5}, "common") == method("gcn").resolve(
+        "texas", "given:0", {"lr": 0.5}, "common"
+    )
 
 
 @pytest.mark.parametrize("name", ["ckgcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"])

@@ -13,8 +13,10 @@ from ckgnn.baselines import SYSTEMS, Fitted, System, Task
 from ckgnn.baselines.protocol import COMMON
 from ckgnn.data import Dataset
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.settings import preset_layers
 from ckgnn.split import Split
 
+TUNED = {"gcn-tuned": "gcn", "gat-tuned": "gat"}  # with settings searched as far as those of the kernel models
 MODEL_TWINS = {"ckgcn-one": "ckgcn", "ckgat-one": "ckgat", "ckmix-one": "ckmix"}
 TWINS = {**MODEL_TWINS, "ckgrand-one": "ckgrand"}  # the same with K = 1
 
@@ -40,9 +42,11 @@ def _system(system: System[Any]) -> Method:
     return Method(system.resolve, fit, system.record, system.record(system.settings), system.by_epochs)
 
 
-def _model(model: str, *, twin: bool = False) -> Method:
+def _model(model: str, *, twin: bool = False, preset: str = "") -> Method:
     def resolve(dataset: str, split: str, overrides: Mapping[str, Any], rule: str) -> train.Config:
-        config = train.resolve(model, dataset, split, {**(COMMON if rule == "common" else {}), **overrides})
+        searched = {k: v for layer in preset_layers(preset, dataset, split) for k, v in layer.items()}
+        common = COMMON if rule == "common" else {}
+        config = train.resolve(model, dataset, split, {**searched, **common, **overrides})
         return config.control() if twin else config
 
     return Method(resolve, _train, train.Config.to_json, train.Config().to_json())
@@ -59,6 +63,7 @@ METHODS: dict[str, Method] = {
     **{name: _system(system) for name, system in SYSTEMS.items()},
     **{model: _model(model) for model in train.MODELS},
     **{name: _model(model, twin=True) for name, model in MODEL_TWINS.items()},
+    **{name: _model(model, preset=name) for name, model in TUNED.items()},
 }
 
 
