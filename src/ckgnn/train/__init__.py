@@ -6,7 +6,7 @@ from ckgnn.train.config import MODELS, Config, resolve
 from ckgnn.train.fit import Labels, State, fit, start
 from ckgnn.train.headroom import headroom
 from ckgnn.train.rules import RULES, Measures, make_rule
-from ckgnn.train.run import Interrupted, Trained, kernel_report, open_run, restore, run, score
+from ckgnn.train.run import Interrupted, Trained, kernel_report, open_run, restore, run, save, score
 from ckgnn.train.rundir import Request, RunDir
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "resolve_device",
     "restore",
     "run",
+    "save",
     "score",
     "start",
 ]

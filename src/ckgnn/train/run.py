@@ -166,6 +166,18 @@ def run(
     return trained
 
 
+def save(trained: Trained, path: Path | str) -> None:
+    """Write a run that was trained in memory to a directory of its own, its data with it."""
+    m, directory = trained.metrics, RunDir(path)
+    request = Request(
+        trained.config, m["dataset"], trained.graph.sha256, trained.split.name, trained.split.sha256, m["seed"]
+    )
+    kept = Dataset(trained.graph, {trained.split.name: trained.split})
+    directory.claim(request, resume=False, data=dump(kept, OWN))
+    weights = serialize({k: v.cpu().contiguous() for k, v in trained.model.state_dict().items()})
+    directory.finish(weights, trained.history, m)
+
+
 def open_run(path: Path | str, *, data_dir: str | None = None, device: str = "auto") -> Trained:
     """Return a finished run from its directory, its dataset loaded by name or, where it was kept, from there."""
     where, directory = resolve_device(device), RunDir(path)

@@ -1,0 +1,7 @@
+"""Estimators in the style of scikit-learn."""
+
+from __future__ import annotations
+
+from ckgnn.estimators.text import TextClassifier
+
+__all__ = ["TextClassifier"]
