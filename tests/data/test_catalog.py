@@ -20,7 +20,8 @@ from ckgnn.graph import Graph
 DEBIAN = CATALOG["debian-topics"]
 NAMED = ["citeseer", "cora", "debian-topics", "pubmed"]  # with splits called public and supervised
 GIVEN = ["actor", "chameleon-filtered", "cornell", "texas", "wisconsin"]  # with ten splits of their authors
-NAMES = sorted(NAMED + GIVEN)
+TEXTS = ["debian-descriptions", "mr", "ohsumed", "r52", "r8"]  # with training and test documents only
+NAMES = sorted(NAMED + GIVEN + TEXTS)
 
 
 def test_names_and_unknown() -> None:
@@ -38,6 +39,7 @@ def test_descriptions_are_json(name: str) -> None:
     assert facts["credit"]
     assert set(facts["expected"]) == {"nodes", "edges", "features", "classes"}
     own = {"public", "supervised"} if name in NAMED else {f"given:{i}" for i in range(10)}
+    own = {"given", "given:SEED"} if name in TEXTS else own
     large = name in {*NAMED, "actor"}  # enough nodes to draw 1,500 and 20 of every class
     assert set(facts["splits"]) == own | ({"random:SEED"} if large else set())
     assert all(len(sha) == 64 for sha in facts["files"].values())

@@ -34,7 +34,7 @@ def test_one_node_is_too_few() -> None:
 def test_only_data_without_validation_nodes_can_be_asked_for_it() -> None:
     with pytest.raises(SplitError, match="such as given:7"):
         given().split("given:x")
-    with pytest.raises(SplitError, match="unknown split 'given:3'.*random:SEED"):
+    with pytest.raises(SplitError, match=r"unknown split 'given:3'.*random:SEED"):
         data.load("debian-topics").split("given:3")
 
 

@@ -1,4 +1,4 @@
-"""A dataset as one verified ``.npz``: so that raw files are fetched and parsed once, and a run can keep its own data."""
+"""A dataset as one verified ``.npz``: raw files are fetched and parsed once, and a run can keep its own data."""
 
 from __future__ import annotations
 

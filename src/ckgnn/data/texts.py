@@ -23,6 +23,11 @@ def number(corpus: Corpus, cleaning: Cleaning) -> Documents:
     return replace(Documents.of(cut, vocabulary(cut)), tokenizer=cleaning.tokenizer)
 
 
+def read_texts(corpus: Corpus, cleaning: Cleaning) -> Dataset:
+    """Return a corpus, cleaned, as a dataset."""
+    return text_dataset(corpus, number(corpus, cleaning))
+
+
 def text_dataset(corpus: Corpus, documents: Documents, *, window: int = 20, tfidf: str = "count") -> Dataset:
     """Return the graph of documents and words with the split ``given``.
 
