@@ -42,18 +42,52 @@ def here(cells: Iterator[Cell], work: Callable[[Cell], Record], jobs: int) -> Re
         yield work(cell)
 
 
-def test_the_best_trial_is_returned_and_more_trials_go_on_from_the_file(tmp_path: Path) -> None:
+def test_trials_and_the_last_round_go_on_from_the_file(tmp_path: Path) -> None:
     said: list[str] = []
     first = search(target(tmp_path), 2, tmp_path / "s.log", progress=said.append, engine=here)
     assert (first.trials, first.failed) == (2, 0)
-    assert [line.partition(":")[0] for line in said] == ["preset", "1/2", "2/2"]
+    heads = [line.partition(":")[0] for line in said]
+    assert heads[:3] == ["preset", "1/2", "2/2"]
+    assert sorted(heads[3:]) == ["preset on fresh seeds", "trial 0 on fresh seeds", "trial 1 on fresh seeds"]
     said.clear()
     more = search(target(tmp_path), 3, tmp_path / "s.log", progress=said.append, engine=here)
-    assert [line.partition(":")[0] for line in said] == ["3/3"]
-    assert more.validation >= first.validation
+    assert [line.partition(":")[0] for line in said] == ["3/3", "trial 2 on fresh seeds"]
     assert more.preset == first.preset
-    again = [validation(cell)["val_accuracy"] for cell in target(tmp_path).cells(more.settings)]
-    assert more.validation == pytest.approx(sum(again) / 3)
+    fresh = target(tmp_path).fresh
+    assert fresh == (103, 104, 105, 106, 107)
+    again = [validation(cell)["val_accuracy"] for cell in target(tmp_path).cells(more.settings, fresh)]
+    assert more.validation == pytest.approx(sum(again) / 5)
+
+
+def made_up(results: dict[int, tuple[float, float]]) -> Callable[[Cell], Record]:
+    """Return a worker for which accuracy and seconds follow from ``hidden``, 0 standing for the preset."""
+
+    def work(cell: Cell, **_kw: object) -> Record:
+        hidden = int(cell.overrides.get("hidden", 0))
+        accuracy, seconds = results[hidden]
+        wobble = 0.01 * (cell.seed % 2) if cell.seed > 102 else 0.0
+        return {"key": cell.key, "val_accuracy": accuracy + wobble, "seconds": seconds}
+
+    return work
+
+
+@pytest.mark.parametrize(
+    ("results", "chosen"),
+    [
+        ({0: (0.70, 1.0), 8: (0.80, 9.0), 16: (0.75, 1.0)}, {"hidden": 8}),  # the best, whatever it takes
+        ({0: (0.70, 1.0), 8: (0.801, 9.0), 16: (0.80, 1.0)}, {"hidden": 16}),  # as good within the error, and quicker
+        ({0: (0.80, 1.0), 8: (0.801, 9.0), 16: (0.80, 2.0)}, {}),  # so is the preset
+    ],
+)
+def test_fresh_seeds_decide_and_among_equals_time(
+    results: dict[int, tuple[float, float]], chosen: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(results))
+    aim = target(tmp_path, "[hidden]\nvalues = [8, 16]\n")
+    found = search(aim, 6, tmp_path / "s.log", engine=here)
+    assert found.settings == chosen
+    assert found.better is bool(chosen)
+    assert found.preset == pytest.approx(results[0][0] + 0.006)
 
 
 @pytest.mark.slow
@@ -75,7 +109,7 @@ def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path:
     said: list[str] = []
     found = search(target(tmp_path), 4, log, progress=said.append)
     assert found.trials == 4
-    assert [line.partition(":")[0] for line in said] == ["3/4", "4/4"]
+    assert [line.partition(":")[0] for line in said][:2] == ["3/4", "4/4"]
 
 
 def test_trials_that_fail_are_counted_and_do_not_stop_the_others(tmp_path: Path) -> None:
@@ -130,11 +164,11 @@ def test_a_trial_over_several_splits_runs_every_seed_on_each() -> None:
 
 def test_no_test_label_is_scored(tmp_path: Path) -> None:
     record = validation(Cell("mlp", "debian-topics", "public", 100, overrides={"epochs": 2}))
-    assert set(record) == {"key", "val_accuracy"}
+    assert set(record) == {"key", "val_accuracy", "seconds"}
 
 
 def test_the_winner_as_a_preset_says_where_it_comes_from(tmp_path: Path) -> None:
     found = Found({"lr": 0.02, "encoder": "64,16"}, 0.81234, 0.8, 30, 1)
     text = snippet(target(tmp_path), found)
-    assert "30 trials, seeds 100-102: 81.23 % on validation, the preset before 80.00 %" in text
+    assert "30 trials on seeds 100-102, the best on 103-107: 81.23 % on validation, the preset before 80.00 %" in text
     assert text.endswith('[debian-topics.public]\nlr = 0.02\nencoder = "64,16"\n')

@@ -16,6 +16,7 @@ from ckgnn.sparse.ops import (
     squared_distance,
     transposed_product,
 )
+from ckgnn.sparse.sharing import passes_first
 from ckgnn.sparse.pattern import Pattern
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "kernels_for",
     "matmul",
     "once_differentiable",
+    "passes_first",
     "product",
     "row_softmax",
     "row_sum",

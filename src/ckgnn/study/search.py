@@ -1,6 +1,8 @@
 """Look for settings on validation accuracy, with Optuna and a file that a killed search goes on from.
 
-A trial is the mean validation accuracy over the seeds, at least three.  Test labels are not scored here at all.
+A trial is the mean validation accuracy over the seeds, at least three.  The best of many trials is the luckiest too, so
+the best few and the preset are run again on fresh seeds, and these alone decide: of those whose mean is within one
+standard error of the best, the one that takes the least time.  Test labels are not scored here at all.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +29,8 @@ from ckgnn.study.run import Results
 from ckgnn.study.space import Space, distributions
 
 LEAST_SEEDS = 3
+FINALISTS = 4  # trials that are run on fresh seeds
+FRESH = 5  # seeds, those after the seeds of the trials
 STARTING = 8  # trials drawn at random before the sampler follows what it has seen
 
 
@@ -52,15 +57,23 @@ class Target:
         text = json.dumps([self.method, self.dataset, self.splits, self.seeds, self.space], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def cells(self, overrides: Mapping[str, Any]) -> list[Cell]:
+    @property
+    def fresh(self) -> tuple[int, ...]:
+        """The seeds that decide."""
+        return tuple(range(max(self.seeds) + 1, max(self.seeds) + 1 + FRESH))
+
+    def cells(self, overrides: Mapping[str, Any], seeds: tuple[int, ...] | None = None) -> list[Cell]:
         """Return the runs of one trial."""
-        each = ((split, seed) for split in self.splits for seed in self.seeds)
+        each = ((split, seed) for split in self.splits for seed in seeds or self.seeds)
         return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for split, seed in each]
 
 
 @dataclass(frozen=True)
 class Found:
-    """The best trial, beside the preset as it stands, which was run on the same seeds."""
+    """What was decided on, beside the preset as it stands, which was run on the same fresh seeds.
+
+    ``settings`` are empty where that is the preset itself.
+    """
 
     settings: dict[str, Any]
     validation: float
@@ -70,8 +83,8 @@ class Found:
 
     @property
     def better(self) -> bool:
-        """Whether the search found more than the preset."""
-        return self.validation > self.preset
+        """Whether something else than the preset was decided on."""
+        return bool(self.settings)
 
 
 def search(
@@ -92,7 +105,11 @@ def search(
     with closing(engine(going.cells(), partial(validation, data_dir=data_dir), jobs)) as records:
         for record in records:
             going.take(record)
-    return going.found()
+    final = _Final(going)
+    with closing(engine(final.cells(), partial(validation, data_dir=data_dir), jobs)) as records:
+        for record in records:
+            final.take(record)
+    return final.found()
 
 
 class _Going:
@@ -118,16 +135,6 @@ class _Going:
         if all(own.values()):
             self.waiting = [(t, r) for t, r in self.waiting if r is not own]
             self._settle(trial, [r for r in own.values() if r])
-
-    def found(self) -> Found:
-        """Return the best of all trials."""
-        done = _done(self.study)
-        failed = [t for t in done if "error" in t.user_attrs]
-        if len(failed) == len(done):
-            raise RunError(f"all {len(done)} trials failed; the first said: {done[0].user_attrs['error']}")
-        return Found(
-            self.study.best_params, self.study.best_value, self.study.user_attrs["preset"], len(done), len(failed)
-        )
 
     def _begin(self, trial: Any, overrides: Mapping[str, Any]) -> list[Cell]:
         cells = self.target.cells(overrides)
@@ -155,13 +162,72 @@ class _Going:
         self.progress(f"{len(_done(self.study))}/{self.trials}: {said} ({words})")
 
 
+class _Final:
+    """The last round: the best trials and the preset on fresh seeds; what is there already is kept."""
+
+    def __init__(self, going: _Going) -> None:
+        self.study, self.target, self.progress = going.study, going.target, going.progress
+        self.done = _done(self.study)
+        self.failed = [t for t in self.done if "error" in t.user_attrs]
+        if len(self.failed) == len(self.done):
+            raise RunError(f"all {len(self.done)} trials failed; the first said: {self.done[0].user_attrs['error']}")
+        good = sorted((t for t in self.done if t not in self.failed), key=lambda t: -t.value)
+        self.finalists: dict[str, dict[str, Any]] = {"preset": {}}  # by the name their results are kept under
+        for trial in good:
+            if len(self.finalists) <= FINALISTS and trial.params not in self.finalists.values():
+                self.finalists[f"trial {trial.number}"] = trial.params
+        self.waiting: dict[str, dict[str, Record | None]] = {}
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the runs of those without a result."""
+        for name, settings in self.finalists.items():
+            if self._kept(name) is None:
+                cells = self.target.cells(settings, self.target.fresh)
+                self.waiting[name] = dict.fromkeys((c.key for c in cells), None)
+                yield from cells
+
+    def take(self, record: Record) -> None:
+        """Note a run; a finalist with one that failed is out."""
+        key = record.get("key") or Cell.of(record).key
+        name = next(n for n, own in self.waiting.items() if key in own and own[key] is None)
+        own = self.waiting[name]
+        own[key] = record
+        if all(own.values()):
+            runs = [r for r in own.values() if r]
+            good = [r for r in runs if "error" not in r]
+            kept = {"values": [r["val_accuracy"] for r in good], "seconds": sum(r["seconds"] for r in good)}
+            self.study.set_user_attr(self._place(name), {**kept, "failed": len(runs) - len(good)})
+            if good:
+                self.progress(f"{name} on fresh seeds: {100 * statistics.fmean(kept['values']):.2f} %")
+
+    def found(self) -> Found:
+        """Return the quickest of those that are as good as the best."""
+        results = {name: self._kept(name) for name in self.finalists}
+        sound = {name: r for name, r in results.items() if r and not r["failed"]}
+        if "preset" not in sound:
+            raise RunError("the preset itself fails on the fresh seeds")
+        means = {name: statistics.fmean(r["values"]) for name, r in sound.items()}
+        best = max(means, key=lambda name: means[name])
+        values = sound[best]["values"]
+        near = means[best] - statistics.stdev(values) / len(values) ** 0.5
+        chosen = min((n for n in means if means[n] >= near), key=lambda n: sound[n]["seconds"])
+        return Found(self.finalists[chosen], means[chosen], means["preset"], len(self.done), len(self.failed))
+
+    def _kept(self, name: str) -> dict[str, Any] | None:
+        kept: dict[str, Any] | None = self.study.user_attrs.get(self._place(name))
+        return kept
+
+    def _place(self, name: str) -> str:
+        return f"{name}, seeds {self.target.fresh[0]}-{self.target.fresh[-1]}"
+
+
 def snippet(target: Target, found: Found) -> str:
     """Return the winner as a table for the preset of its method, with where it comes from."""
-    seeds = f"{target.seeds[0]}-{target.seeds[-1]}"
+    seeds, fresh = (f"{some[0]}-{some[-1]}" for some in (target.seeds, target.fresh))
     where = f"{', '.join(target.splits)}; " if len(target.splits) > 1 else ""
     lines = [
-        f"# {found.trials} trials, {where}seeds {seeds}: {100 * found.validation:.2f} % on validation, "
-        f"the preset before {100 * found.preset:.2f} %; space {target.sha256[:12]}.",
+        f"# {found.trials} trials on {where}seeds {seeds}, the best on {fresh}: {100 * found.validation:.2f} % on "
+        f"validation, the preset before {100 * found.preset:.2f} %; space {target.sha256[:12]}.",
         f"[{target.dataset}.{target.splits[0].partition(':')[0]}]",
         *(f"{key} = {json.dumps(value)}" for key, value in found.settings.items()),
     ]
@@ -177,9 +243,11 @@ def validation(cell: Cell, data_dir: str | None = None) -> Record:
         dataset, how = load(cell.dataset, data_dir=data_dir), method(cell.method)
         split = dataset.split(cell.split)
         settings = how.resolve(cell.dataset, cell.split, cell.overrides, cell.rule)
+        began = time.process_time()
         predicted = how.fit(dataset, split, settings, cell.seed).probabilities.argmax(1)
+        seconds = time.process_time() - began
         accuracy = float(np.mean(predicted[split.val] == dataset.graph.y[split.val]))
-        return {"key": cell.key, "val_accuracy": accuracy}
+        return {"key": cell.key, "val_accuracy": accuracy, "seconds": seconds}
     except Exception as e:  # whatever it is, the other trials must go on
         return failure(cell, type(e).__name__, str(e))
 
@@ -196,11 +264,9 @@ def _open(target: Target, store: Path) -> Any:
     try:
         store.parent.mkdir(parents=True, exist_ok=True)
         storage = JournalStorage(JournalFileBackend(str(store), lock_obj=JournalFileOpenLock(str(store))))
-        number = int(target.sha256[:8], 16)
-        sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=STARTING, constant_liar=True)
-        study = optuna.create_study(
-            study_name="search", storage=storage, sampler=sampler, direction="maximize", load_if_exists=True
-        )
+        study = optuna.create_study(study_name="search", storage=storage, direction="maximize", load_if_exists=True)
+        number = int(target.sha256[:8], 16) + len(study.trials)  # one that goes on must not draw the same again
+        study.sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=STARTING, constant_liar=True)
     except (OSError, ValueError, KeyError) as e:
         raise RunError(f"{store} cannot be used as a file of trials: {e}") from None
     known = (

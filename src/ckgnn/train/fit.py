@@ -20,6 +20,7 @@ from ckgnn.errors import ConfigError
 from ckgnn.graph import IntArray
 from ckgnn.kernels import Classes, watch
 from ckgnn.nn import CompositeNet, Inputs, Output, Shared
+from ckgnn.sparse import passes_first
 from ckgnn.train.config import Config
 from ckgnn.train.objective import Teaching, kernel_loss, objective
 from ckgnn.train.rules import Measures, Rule, make_rule
@@ -116,44 +117,45 @@ def epochs(
     if teacher and state.epoch > PSEUDO_FROM:  # taken up again: what the last epoch before the break predicted
         teaching = teacher.taught(_evaluate(state.model, inputs, given_k, shared).logits)
     while not state.stopped:
-        began = time.perf_counter()
-        state.model.switch(training=True)
-        state.optimizer.zero_grad(set_to_none=True)
-        out = state.model.run(inputs, given_k, shared=shared)
-        loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, teaching)
-        loss.backward()  # type: ignore[no-untyped-call]
-        state.optimizer.step()
-        shared = state.model.share(inputs, given_k)  # the weights stay until the next step, so validation and it share
-        out = _evaluate(state.model, inputs, given_k, shared)
-        if teacher and state.epoch >= PSEUDO_FROM:
-            teaching = teacher.taught(out.logits)
-        logits = out.logits[val]
-        measures = Measures(
-            state.epoch,
-            float(loss.detach()),
-            float(F.cross_entropy(logits, y_val)) + (decay_term(state.optimizer) if config.monitor_l2 else 0.0),
-            _accuracy(logits, y_val),
-        )
-        for part, value in (("training", measures.train_loss), ("validation", measures.val_loss)):
-            if not np.isfinite(value):
-                raise ConfigError(
-                    f"the {part} loss became {value} in epoch {state.epoch}; try a smaller lr or kernel_lr"
-                )
-        decision = state.rule.update(measures)
-        if decision.keep:
-            _remember(state)
-        row = {
-            "epoch": state.epoch,
-            "train_loss": measures.train_loss,
-            "train_accuracy": _accuracy(out.logits[train], y_train),
-            "val_loss": measures.val_loss,
-            "val_accuracy": measures.val_accuracy,
-            **edges.row(out),
-            "seconds": time.perf_counter() - began,
-        }
-        state.history.append(row)
-        state.epoch += 1
-        state.stopped = decision.stop or state.epoch >= config.epochs
+        with passes_first(inputs.adjacency.pattern.nnz):
+            began = time.perf_counter()
+            state.model.switch(training=True)
+            state.optimizer.zero_grad(set_to_none=True)
+            out = state.model.run(inputs, given_k, shared=shared)
+            loss = objective(state.model, inputs, out, train, y_train, config, state.mmd_generator, teaching)
+            loss.backward()  # type: ignore[no-untyped-call]
+            state.optimizer.step()
+            shared = state.model.share(inputs, given_k)  # the weights stay until the next step: both use these
+            out = _evaluate(state.model, inputs, given_k, shared)
+            if teacher and state.epoch >= PSEUDO_FROM:
+                teaching = teacher.taught(out.logits)
+            logits = out.logits[val]
+            measures = Measures(
+                state.epoch,
+                float(loss.detach()),
+                float(F.cross_entropy(logits, y_val)) + (decay_term(state.optimizer) if config.monitor_l2 else 0.0),
+                _accuracy(logits, y_val),
+            )
+            for part, value in (("training", measures.train_loss), ("validation", measures.val_loss)):
+                if not np.isfinite(value):
+                    raise ConfigError(
+                        f"the {part} loss became {value} in epoch {state.epoch}; try a smaller lr or kernel_lr"
+                    )
+            decision = state.rule.update(measures)
+            if decision.keep:
+                _remember(state)
+            row = {
+                "epoch": state.epoch,
+                "train_loss": measures.train_loss,
+                "train_accuracy": _accuracy(out.logits[train], y_train),
+                "val_loss": measures.val_loss,
+                "val_accuracy": measures.val_accuracy,
+                **edges.row(out),
+                "seconds": time.perf_counter() - began,
+            }
+            state.history.append(row)
+            state.epoch += 1
+            state.stopped = decision.stop or state.epoch >= config.epochs
         yield state
 
 

@@ -4,7 +4,8 @@ A pattern is cut once into runs of rows with about equally many entries, and thr
 done with one: a hub keeps one thread busy while the others go on.  A row is summed by one thread in the order of its
 entries, so the number of threads does not change a bit of the result.
 
-Threads are ours, not numba's: its portable ones end the process when two callers meet.  How many is torch's setting.
+Threads are ours, not numba's: its portable ones end the process when two callers meet.  How many is torch's setting
+(:mod:`ckgnn.sparse.sharing`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-import torch
-
 from ckgnn.sparse.fused.compiling import Compiled
+from ckgnn.sparse.sharing import threads
 from ckgnn.sparse.pattern import Pattern
 
 
@@ -27,14 +27,14 @@ def over_rows(kernel: Compiled, pattern: Pattern, *args: Any) -> None:
 
 
 def share_out(kernel: Compiled, runs: list[tuple[int, int]], *args: Any) -> None:
-    """Call ``kernel(first, last, *args)`` for every run, on as many threads as torch uses."""
-    threads = min(torch.get_num_threads(), len(runs))
-    if threads <= 1:
+    """Call ``kernel(first, last, *args)`` for every run, on as many threads as there are for it."""
+    count = min(threads(), len(runs))
+    if count <= 1:
         if runs:
             kernel(runs[0][0], runs[-1][1], *args)
         return
     todo = iter(runs)
-    others = [_pool().submit(_work, kernel, todo, args) for _ in range(threads - 1)]
+    others = [_pool().submit(_work, kernel, todo, args) for _ in range(count - 1)]
     _work(kernel, todo, args)
     for other in others:
         other.result()
