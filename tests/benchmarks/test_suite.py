@@ -70,6 +70,8 @@ def child(kind: str, name: str, threads: int) -> dict[str, Any]:
 def without_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "_child", child)
     monkeypatch.setattr(suite, "_available", lambda *_: True)
+    text_graphs = {"ours": {"seconds": 1.0, "peak_mb": 1600.0}, "dictionaries": {"seconds": 40.0, "peak_mb": 900.0}}
+    monkeypatch.setattr(suite, "compare_text_graphs", lambda _: text_graphs)
     monkeypatch.setattr(suite, "help_seconds", lambda: 0.5)
     monkeypatch.setattr(suite, "first_and_second_train", lambda: (10.0, 9.0))
 
@@ -88,6 +90,8 @@ def test_every_row_has_what_machines_read_and_is_held_against_its_target() -> No
         "composite/gather-scatter": False,  # against 0.05
         "composite/memory": True,  # against 0.125
         "scaling/random": True,
+        "text-graph/ohsumed": True,  # 1/40 against 1/30
+        "text-graph/ohsumed-memory": False,  # 1.6 GB against 1.5
         "startup/help": True,
         "startup/second-train": False,  # 0.9 against 0.75
     }.items():

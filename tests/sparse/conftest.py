@@ -36,6 +36,7 @@ def set_threads(monkeypatch: pytest.MonkeyPatch) -> SetThreads:
     torch itself stays on one: its own threads wait for each other by spinning, which takes long on a busy machine.
     """
     monkeypatch.setattr(pattern, "RUN", 7)
+    monkeypatch.setattr(pattern, "ALONE", 0)
     monkeypatch.setattr(elementwise, "PIECE", 13)
     return lambda count: monkeypatch.setattr(torch, "get_num_threads", lambda: count)
 

@@ -119,6 +119,7 @@ def test_only_a_square_pattern_can_be_symmetric(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("run", [1, 7, 65536])
 def test_runs_cover_every_row_once_and_are_of_one_size(name: str, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ckgnn.sparse.pattern.RUN", run)
+    monkeypatch.setattr("ckgnn.sparse.pattern.ALONE", 0)
     pattern = CASES[name].pattern()
     assert [i for first, last in pattern.runs for i in range(first, last)] == list(range(pattern.shape[0]))
     longest = int(pattern.indptr.diff().max()) if pattern.nnz else 0

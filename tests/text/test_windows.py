@@ -84,6 +84,13 @@ def test_the_form_is_canonical_and_exact() -> None:
     assert (pairs.data > 0).all()
 
 
+def test_little_room_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CKGNN_SPARSE", "fused")
+    monkeypatch.setattr(windows, "ROOM", 1)  # that is, one row of the matrix at a time
+    for texts in TEXTS.values():
+        assert named(counted(texts, 3)) == written_out(texts, 3)
+
+
 def test_both_ways_are_really_taken(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     for name in ("_compiled_pairs", "plain_pairs"):

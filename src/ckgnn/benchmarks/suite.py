@@ -16,12 +16,20 @@ from typing import Any
 from ckgnn.benchmarks.groups import GROUPS, Group
 from ckgnn.benchmarks.scaling import SIZES
 from ckgnn.benchmarks.startup import first_and_second_train, help_seconds
+from ckgnn.benchmarks.text_graph import compare as compare_text_graphs
 from ckgnn.errors import CkgnnError, ConfigError, unknown
 
 VERSIONS = ("ckgnn", "torch", "torch_geometric", "numba", "numpy", "scipy")
 SCALES = {f"scaling/{degrees}": degrees for degrees in ("random", "power-law")}
-SINGLE = ("scaling/train-5e7", "startup/help", "startup/second-train")
+SINGLE = (
+    "text-graph/ohsumed",
+    "text-graph/ohsumed-memory",
+    "scaling/train-5e7",
+    "startup/help",
+    "startup/second-train",
+)
 LARGEST_MB = 12_000.0
+TEXT_GRAPH_MB = 1_500.0
 HELP_SECONDS = 1.0
 
 
@@ -62,12 +70,14 @@ def run_suite(
 ) -> list[Row]:
     """Measure the chosen rows for every number of threads."""
     wanted = choose(only)
+    asked = bool(only)
     rows: list[Row] = []
     for count in threads:
         for group in GROUPS:
-            if any(t.row in wanted for t in group.targets) and _available(group, bool(only), progress):
+            if any(t.row in wanted for t in group.targets) and _available(group.name, group.needs, asked, progress):
                 rows += _group(group, wanted, count, progress)
         rows += _scales(wanted, count, progress)
+    rows += _text_graph(wanted, asked, progress)
     return [*rows, *_singles(wanted, threads[0], progress)]
 
 
@@ -82,18 +92,18 @@ def machine(threads: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _available(group: Group, asked: bool, progress: Callable[[str], None]) -> bool:
-    """Whether the data of a group are there; where they were asked for, say what to do instead of going on."""
-    if group.needs is None:
+def _available(name: str, needs: str | None, asked: bool, progress: Callable[[str], None]) -> bool:
+    """Whether the data of some rows are there; where they were asked for, say what to do instead of going on."""
+    if needs is None:
         return True
     from ckgnn.data import load
 
     try:
-        load(group.needs)
+        load(needs)
     except CkgnnError as e:
         if asked:
             raise
-        progress(f"{group.name} is left out: {e}")
+        progress(f"{name} is left out: {e}")
         return False
     return True
 
@@ -128,6 +138,21 @@ def _scales(wanted: list[str], threads: int, progress: Callable[[str], None]) ->
         yield _row(
             name, threads, max(costs), min(costs), 2.0, "ns per entry", "itself, cheapest size", peak, series=series
         )
+
+
+def _text_graph(wanted: list[str], asked: bool, progress: Callable[[str], None]) -> Iterator[Row]:
+    """Measure once, on one thread, for both rows: the peer takes minutes."""
+    speed, memory = "text-graph/ohsumed", "text-graph/ohsumed-memory"
+    if not {speed, memory} & set(wanted) or not _available(speed, "ohsumed", asked, progress):
+        return
+    progress(f"{speed} ...")
+    found = compare_text_graphs("ohsumed")
+    ours, peer = found["ours"], found["dictionaries"]
+    peaks = (ours["peak_mb"], peer["peak_mb"])
+    if speed in wanted:
+        yield _row(speed, 1, ours["seconds"], peer["seconds"], 1 / 30, "s", "dictionary counter", *peaks)
+    if memory in wanted:
+        yield _row(memory, 1, ours["peak_mb"], TEXT_GRAPH_MB, 1.0, "MB", "1.5 GB", *peaks)
 
 
 def _singles(wanted: list[str], threads: int, progress: Callable[[str], None]) -> Iterator[Row]:

@@ -78,7 +78,7 @@ class Pattern:
     @cached_property
     def runs(self) -> list[tuple[int, int]]:
         """Runs of rows, first and last + 1, with about :data:`RUN` entries each: pieces of work of one size."""
-        pieces = 1 if self.nnz < ALONE else self.nnz // RUN
+        pieces = 1 if self.nnz < ALONE else max(1, self.nnz // RUN)
         marks = torch.arange(1, pieces, device=self.indptr.device) * (self.nnz // pieces)
         inner = torch.searchsorted(self.indptr, marks.to(self.indptr.dtype)).tolist()
         ends = sorted({0, *inner, self.shape[0]})

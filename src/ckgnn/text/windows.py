@@ -25,6 +25,7 @@ from ckgnn.documents import Documents
 from ckgnn.errors import ConfigError
 
 Counts64: TypeAlias = NDArray[np.int64]
+ROOM = 2**20  # pairs counted before they are put away
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +82,25 @@ def _held(documents: Documents, first: Counts64, last: Counts64, by_word: Counts
 
 
 def _compiled_pairs(documents: Documents, first: Counts64, last: Counts64, by_word: Counts64) -> sp.csr_array:
+    """Count word by word, over the neighbours of all its positions, some rows of the matrix at a time."""
     from ckgnn.text import counting
 
     v = len(documents.vocabulary)
     starts = np.concatenate([[0], np.bincount(documents.words, minlength=v).cumsum()])
     low, high = np.searchsorted(last, first, "left"), np.searchsorted(first, last, "right")
-    places = (starts, by_word, documents.words, low, high)
-    indptr = np.zeros(v + 1, dtype=np.int64)
-    counting.distinct(*places, np.full(v, -1), indptr)
-    np.cumsum(indptr, out=indptr)
-    indices, times = np.empty(indptr[-1], dtype=np.int32), np.zeros(indptr[-1], dtype=np.int64)
-    counting.fill(*places, first, last, np.full(v, -1), indptr, indices, times)
-    return sp.csr_array((times, indices, indptr), shape=(v, v)).T.tocsr()  # the turn sorts the columns
+    places = (starts, by_word, documents.words, low, high, first, last)
+    sizes = np.zeros(v, dtype=np.int64)
+    room = max(v, ROOM)
+    indices, times = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
+    parts = [(indices[:0], times[:0])]
+    row = 0
+    while row < v:
+        begun, row = row, counting.fill(row, *places, np.full(v, -1), sizes, indices, times)
+        used = sizes[begun:row].sum()
+        parts.append((indices[:used].copy(), times[:used].copy()))
+    met, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    indptr = np.concatenate([[0], sizes.cumsum()])
+    return sp.csr_array((counts, met, indptr), shape=(v, v)).T.tocsr()  # the turn sorts the columns
 
 
 def plain_pairs(documents: Documents, first: Counts64, last: Counts64, by_word: Counts64) -> sp.csr_array:
