@@ -13,6 +13,7 @@ import pytest
 from ckgnn.benchmarks import GROUPS, as_json, choose, run_suite, suite
 from ckgnn.benchmarks.__main__ import measure
 from ckgnn.benchmarks.measure import peak_growth, take_turns
+from ckgnn.benchmarks.scaling import SIZES, time_per_entry
 from ckgnn.errors import ConfigError
 
 KEYS = {"name", "ours", "peer", "ratio", "target", "met", "peak_mb", "threads"}
@@ -56,8 +57,12 @@ def test_rows_have_names_of_their_own_and_can_be_chosen() -> None:
 def child(kind: str, name: str, threads: int) -> dict[str, Any]:
     """Stand in for a measurement: ours takes a tenth of every peer."""
     if kind == "scale":
-        entries = int(name.partition(":")[0])
-        return {"entries": entries, "nanoseconds_per_entry": 50.0 + len(str(entries)), "seconds": 1.0, "peak_mb": 10.0}
+        costs = [{"entries": e, "nanoseconds_per_entry": 50.0 + len(str(e)), "seconds": 1.0} for e in SIZES]
+        return {"series": costs, "peak_mb": 10.0}
+    if kind == "text-peak":
+        return {"peak_mb": 3100.0}
+    if kind == "text-predict":
+        return {"seconds": 1.0, "texts": 1000}
     if kind == "train":
         return {"entries": int(name), "nodes": 1, "seconds": 1.0, "peak_mb": 13_000.0}
     if kind == "memory":
@@ -92,6 +97,8 @@ def test_every_row_has_what_machines_read_and_is_held_against_its_target() -> No
         "scaling/random": True,
         "text-graph/ohsumed": True,  # 1/40 against 1/30
         "text-graph/ohsumed-memory": False,  # 1.6 GB against 1.5
+        "ckgcn-ohsumed/memory": False,  # 3.1 GB against 3
+        "predict-r8/texts": True,
         "startup/help": True,
         "startup/second-train": False,  # 0.9 against 0.75
     }.items():
@@ -113,4 +120,5 @@ def test_a_group_is_really_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(found) == {"ours", "dense"}
     assert all(0 < v < 5 for v in found.values())
     assert measure("memory", f"{group.name}:ours")["peak_mb"] >= 0
-    assert measure("scale", "20000:power-law")["nanoseconds_per_entry"] > 0
+    series = time_per_entry("power-law", (20_000, 40_000), seconds=0.0)
+    assert [s["entries"] > 10_000 and s["nanoseconds_per_entry"] > 0 for s in series] == [True, True]

@@ -8,20 +8,24 @@ from typing import Any
 
 import torch
 
-from ckgnn.benchmarks import scaling
+from ckgnn.benchmarks import scaling, texts
 from ckgnn.benchmarks.groups import GROUPS
-from ckgnn.benchmarks.measure import peak_growth, take_turns
+from ckgnn.benchmarks.measure import peak_growth, take_turns, whole_peak
 
 
 def measure(kind: str, name: str) -> dict[str, Any]:
     """Do what a line asks for.
 
-    ``time GROUP``: median seconds of each subject.  ``memory GROUP:SUBJECT``: MB it needs.  ``scale ENTRIES:DEGREES``
-    and ``train ENTRIES``: see :mod:`ckgnn.benchmarks.scaling`.
+    ``time GROUP``: median seconds of each subject.  ``memory GROUP:SUBJECT``: MB it needs.  ``scale DEGREES`` and
+    ``train ENTRIES``: see :mod:`ckgnn.benchmarks.scaling`; ``text-peak`` and ``text-predict CORPUS``:
+    :mod:`ckgnn.benchmarks.texts`.
     """
     if kind == "scale":
-        entries, _, degrees = name.partition(":")
-        return scaling.time_per_entry(int(entries), degrees)
+        return {"series": scaling.time_per_entry(name), "peak_mb": whole_peak()}
+    if kind == "text-peak":
+        return texts.train_peak(name)
+    if kind == "text-predict":
+        return texts.predict_new(name)
     if kind == "train":
         return scaling.train_largest(int(name))
     group_name, _, subject = name.partition(":")

@@ -71,6 +71,22 @@ def _ckgat(dataset: str) -> Callable[[], dict[str, Subject]]:
     return build
 
 
+def _texts() -> dict[str, Subject]:
+    from ckgnn.benchmarks.texts import bare_text_gcn, ours
+    from ckgnn.data import load
+
+    source = load("r8")
+    return {"ours": ours(source), "Text-GCN on CSR products": bare_text_gcn(source)}
+
+
+def _text_messages() -> dict[str, Subject]:
+    from ckgnn.benchmarks.texts import NARROW, message_passing, ours
+    from ckgnn.data import load
+
+    source = load("r8")
+    return {"ours": ours(source, hidden=NARROW), "CKGCN on MessagePassing": message_passing(source, NARROW)}
+
+
 def _aggregation() -> dict[str, Subject]:
     from ckgnn.benchmarks.aggregation import fused, gather_scatter, problem, two_products
 
@@ -108,6 +124,14 @@ def _epoch_groups() -> list[Group]:
 
 GROUPS: tuple[Group, ...] = (
     *_epoch_groups(),
+    Group("ckgcn-r8", _texts, (Target("ckgcn-r8/text-gcn", "Text-GCN on CSR products", 4.0),), needs="r8"),
+    Group(
+        "ckgcn-r8-narrow",
+        _text_messages,
+        (Target("ckgcn-r8/message-passing", "CKGCN on MessagePassing", 1 / 10),),
+        needs="r8",
+        at_least=3,
+    ),
     *(
         Group(
             f"sparse-input-{width}{'-dropout' if dropped else ''}",

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ckgnn.benchmarks.aggregation import draw, fused, problem
-from ckgnn.benchmarks.measure import whole_peak
+from ckgnn.benchmarks.measure import Subject, take_turns, whole_peak
 
 SIZES = (10**5, 10**6, 10**7, 5 * 10**7)
 DEGREE = 25  # entries per node: 5 x 10^7 on 2 million nodes
 WIDTH = 32
 
 
-def time_per_entry(entries: int, degrees: str) -> dict[str, Any]:
-    """Return the median seconds of a composite aggregation, forward and backward."""
-    p = problem(entries, entries // DEGREE, WIDTH, degrees)
-    work = fused(p)
-    work()
-    times = []
-    for _ in range(3 if entries > 10**7 else 5 if entries > 10**6 else 15):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    seconds = statistics.median(times)
-    return {
-        "entries": p.pattern.nnz,
-        "nodes": entries // DEGREE,
-        "degrees": degrees,
-        "seconds": seconds,
-        "nanoseconds_per_entry": 1e9 * seconds / p.pattern.nnz,
-        "peak_mb": whole_peak(),
-    }
+def time_per_entry(degrees: str, sizes: Sequence[int] = SIZES, *, seconds: float = 30.0) -> list[dict[str, Any]]:
+    """Return the median seconds of a composite aggregation, forward and backward, for every size.
+
+    The sizes take turns: measured one after the other, a machine that changes its speed would bend the line.
+    """
+    problems = {str(entries): problem(entries, entries // DEGREE, WIDTH, degrees) for entries in sizes}
+    subjects: dict[str, Subject] = {name: fused(p) for name, p in problems.items()}
+    times = take_turns(subjects, seconds=seconds, at_least=3, warm_up=1)
+    return [
+        {
+            "entries": p.pattern.nnz,
+            "nodes": p.pattern.shape[0],
+            "degrees": degrees,
+            "seconds": times[name],
+            "nanoseconds_per_entry": 1e9 * times[name] / p.pattern.nnz,
+        }
+        for name, p in problems.items()
+    ]
 
 
 def train_largest(entries: int = SIZES[-1], epochs: int = 2) -> dict[str, Any]:

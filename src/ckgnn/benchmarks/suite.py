@@ -24,12 +24,16 @@ SCALES = {f"scaling/{degrees}": degrees for degrees in ("random", "power-law")}
 SINGLE = (
     "text-graph/ohsumed",
     "text-graph/ohsumed-memory",
+    "ckgcn-ohsumed/memory",
+    "predict-r8/texts",
     "scaling/train-5e7",
     "startup/help",
     "startup/second-train",
 )
 LARGEST_MB = 12_000.0
 TEXT_GRAPH_MB = 1_500.0
+TEXT_TRAINING_MB = 3_000.0
+PREDICT_SECONDS = 5.0  # for 1,000 texts
 HELP_SECONDS = 1.0
 
 
@@ -78,6 +82,7 @@ def run_suite(
                 rows += _group(group, wanted, count, progress)
         rows += _scales(wanted, count, progress)
     rows += _text_graph(wanted, asked, progress)
+    rows += _texts(wanted, asked, progress)
     return [*rows, *_singles(wanted, threads[0], progress)]
 
 
@@ -129,12 +134,10 @@ def _scales(wanted: list[str], threads: int, progress: Callable[[str], None]) ->
     for name, degrees in SCALES.items():
         if name not in wanted:
             continue
-        series = []
-        for entries in SIZES:
-            progress(f"{name}, {entries:,} entries, {_threads(threads)} ...")
-            series.append(_child("scale", f"{entries}:{degrees}", threads))
+        progress(f"{name}, {_threads(threads)} ...")
+        found = _child("scale", degrees, threads)
+        series, peak = found["series"], found["peak_mb"]
         costs = [s["nanoseconds_per_entry"] for s in series[1:]]  # from a million entries on
-        peak = max(s["peak_mb"] for s in series)
         yield _row(
             name, threads, max(costs), min(costs), 2.0, "ns per entry", "itself, cheapest size", peak, series=series
         )
@@ -153,6 +156,19 @@ def _text_graph(wanted: list[str], asked: bool, progress: Callable[[str], None])
         yield _row(speed, 1, ours["seconds"], peer["seconds"], 1 / 30, "s", "dictionary counter", *peaks)
     if memory in wanted:
         yield _row(memory, 1, ours["peak_mb"], TEXT_GRAPH_MB, 1.0, "MB", "1.5 GB", *peaks)
+
+
+def _texts(wanted: list[str], asked: bool, progress: Callable[[str], None]) -> Iterator[Row]:
+    """Memory of training on the largest corpus, everything included, and time for new texts; on one thread."""
+    peak, predict = "ckgcn-ohsumed/memory", "predict-r8/texts"
+    if peak in wanted and _available(peak, "ohsumed", asked, progress):
+        progress(f"{peak} ...")
+        mb = _child("text-peak", "ohsumed", 1)["peak_mb"]
+        yield _row(peak, 1, mb, TEXT_TRAINING_MB, 1.0, "MB", "3 GB", mb)
+    if predict in wanted and _available(predict, "r8", asked, progress):
+        progress(f"{predict} ...")
+        seconds = _child("text-predict", "r8", 1)["seconds"]
+        yield _row(predict, 1, seconds, PREDICT_SECONDS, 1.0, "s", "5 s")
 
 
 def _singles(wanted: list[str], threads: int, progress: Callable[[str], None]) -> Iterator[Row]:
