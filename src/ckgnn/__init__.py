@@ -19,6 +19,7 @@ from ckgnn.version import __version__
 if TYPE_CHECKING:
     from ckgnn.data import Dataset, load
     from ckgnn.errors import CkgnnError
+    from ckgnn.estimators import TextClassifier
     from ckgnn.graph import Graph
     from ckgnn.kernels import LearnedKernel
     from ckgnn.nn import CKGAT, CKGCN, CKGATConv, CKGCNConv, Inputs, composite
@@ -39,6 +40,7 @@ _HOME = {
     "Inputs": "nn",
     "LearnedKernel": "kernels",
     "Split": "split",
+    "TextClassifier": "estimators",
     "Trained": "train",
     "composite": "nn",
     "load": "data",
@@ -60,6 +62,7 @@ __all__ = [
     "Inputs",
     "LearnedKernel",
     "Split",
+    "TextClassifier",
     "Trained",
     "__version__",
     "composite",
