@@ -55,3 +55,11 @@ def test_a_graph_knows_its_documents_and_its_fingerprint_holds_them() -> None:
 def test_word_vectors_must_fit_the_vocabulary() -> None:
     with pytest.raises(GraphError, match=r"word vectors \(3, 4\) do not fit 2 words"):
         dataclasses.replace(DOCS, vectors=np.ones((3, 4), dtype=np.float32))
+
+
+def test_unseen_documents_are_left_out_of_those_seen() -> None:
+    some = dataclasses.replace(DOCS, unseen=np.array([True, False, False]))
+    assert [some.seen[i].tolist() for i in range(len(some.seen))] == [[], [0]]
+    assert DOCS.seen is DOCS
+    with pytest.raises(GraphError, match="3 documents were given, and for 2 whether they are unseen"):
+        dataclasses.replace(DOCS, unseen=np.array([True, False]))

@@ -21,8 +21,12 @@ class Documents:
 
     In a graph of documents and words node i is document i, and node ``len(documents) + v`` is word v.
 
+    ``unseen`` says which documents the graph was built without: those have no edges and no features in it, count in no
+    weight, and are joined to its words like new texts once a model is trained.
+
     Shapes: ``indptr`` (documents + 1), ``words`` (tokens in all), each at least 0 and below ``len(vocabulary)``;
-    ``vectors`` (vocabulary, width), word vectors from elsewhere, a row of zeros where a word has none.
+    ``vectors`` (vocabulary, width), word vectors from elsewhere, a row of zeros where a word has none; ``unseen``
+    (documents).
     """
 
     indptr: NDArray[np.int64]
@@ -31,6 +35,7 @@ class Documents:
     vectors: NDArray[np.float32] | None = None
     tokenizer: str = "whitespace"  # how new texts are to be cut into words, by name
     tfidf: str = "count"  # the form of TF-IDF that their edges have
+    unseen: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if self.indptr.ndim != 1 or len(self.indptr) == 0 or self.indptr[0] != 0 or (np.diff(self.indptr) < 0).any():
@@ -39,6 +44,8 @@ class Documents:
             raise GraphError(f"documents end at token {int(self.indptr[-1])}, but there are {len(self.words)} tokens")
         if len(self.words) and (self.words.min() < 0 or self.words.max() >= len(self.vocabulary)):
             raise GraphError(f"documents name words beyond their vocabulary of {len(self.vocabulary)}")
+        if self.unseen is not None and self.unseen.shape != (len(self),):
+            raise GraphError(f"{len(self)} documents were given, and for {self.unseen.size} whether they are unseen")
         if self.vectors is not None and (self.vectors.ndim != 2 or len(self.vectors) != len(self.vocabulary)):
             raise GraphError(f"word vectors {self.vectors.shape} do not fit {len(self.vocabulary)} words")
 
@@ -62,4 +69,9 @@ class Documents:
         parts = [self[int(i)] for i in which]
         lengths = np.array([len(p) for p in parts], dtype=np.int64)
         words = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
-        return replace(self, indptr=np.concatenate([[0], lengths.cumsum()]).astype(np.int64), words=words)
+        return replace(self, indptr=np.concatenate([[0], lengths.cumsum()]).astype(np.int64), words=words, unseen=None)
+
+    @property
+    def seen(self) -> Documents:
+        """The documents the graph was built with."""
+        return self if self.unseen is None else self.select(np.flatnonzero(~self.unseen))

@@ -276,6 +276,8 @@ class Graph:
             for numbers in (self.documents.indptr, self.documents.words):
                 h.update(np.ascontiguousarray(numbers, dtype="<i8").tobytes())
             h.update("\n".join(self.documents.vocabulary).encode())
+            if self.documents.unseen is not None:
+                h.update(self.documents.unseen.tobytes())
             if self.documents.vectors is not None:
                 h.update(np.ascontiguousarray(self.documents.vectors, dtype="<f4").tobytes())
         return h.hexdigest()

@@ -26,6 +26,7 @@ else:
 
 Record = TypeVar("Record")
 TEXTS = ("r8", "r52", "ohsumed", "mr", "debian-descriptions", "texts")  # datasets of documents; the last is the user's
+INDUCTIVE = "-inductive"  # ends the name of a corpus whose test documents are unseen; its settings are the corpus's
 
 
 def updated(record: Record, values: Mapping[str, Any]) -> Record:
@@ -47,6 +48,7 @@ def preset_layers(method: str, dataset: str, split: str) -> list[dict[str, Any]]
     """
     file = resources.files("ckgnn").joinpath("presets", f"{method}.toml")
     preset = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    dataset = dataset.removesuffix(INDUCTIVE)
     table = preset.get(dataset, {})
     kind = split.partition(":")[0]
     group = preset.get("text", {}) if dataset in TEXTS else {}

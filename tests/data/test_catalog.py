@@ -20,7 +20,8 @@ from ckgnn.graph import Graph
 DEBIAN = CATALOG["debian-topics"]
 NAMED = ["citeseer", "cora", "debian-topics", "pubmed"]  # with splits called public and supervised
 GIVEN = ["actor", "chameleon-filtered", "cornell", "texas", "wisconsin"]  # with ten splits of their authors
-TEXTS = ["debian-descriptions", "mr", "ohsumed", "r52", "r8"]  # with training and test documents only
+CORPORA = ["mr", "ohsumed", "r52", "r8"]
+TEXTS = ["debian-descriptions", *CORPORA, *(f"{c}-inductive" for c in CORPORA)]  # with training and test documents only
 NAMES = sorted(NAMED + GIVEN + TEXTS)
 
 

@@ -44,6 +44,21 @@ def test_sizes_and_vectors(name: str, planetoid_dir: Path) -> None:
     assert again.graph.sha256 == graph.sha256
 
 
+def test_an_inductive_corpus_has_nothing_of_its_test_documents(planetoid_dir: Path) -> None:
+    whole, graph = (data.load(n, data_dir=planetoid_dir, offline=True).graph for n in ("mr", "mr-inductive"))
+    expected = CATALOG["mr-inductive"].sizes
+    assert {"nodes": graph.n, "edges": graph.num_edges, "features": graph.d, "classes": graph.c} == expected
+    assert graph.documents is not None
+    assert whole.documents is not None
+    unseen = graph.documents.unseen
+    assert unseen is not None
+    assert np.flatnonzero(unseen).tolist() == data.load("mr", data_dir=planetoid_dir).split("given").test.tolist()
+    assert graph.isolated.tolist() == np.flatnonzero(unseen).tolist()
+    assert np.diff(graph.x.indptr)[: len(unseen)][unseen].sum() == 0
+    words = {graph.documents.vocabulary[w] for i in np.flatnonzero(~unseen) for w in graph.documents[i]}
+    assert words == set(graph.documents.vocabulary) < set(whole.documents.vocabulary)
+
+
 def test_the_embedded_corpus_needs_no_files_and_no_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CKGNN_DATA", raising=False)
     graph = data.load("debian-descriptions", offline=True).graph

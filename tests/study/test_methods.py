@@ -43,7 +43,7 @@ def test_models_are_those_of_train(name: str) -> None:
     assert np.array_equal(fitted.probabilities, alone.probabilities())
     assert (fitted.epochs, fitted.best_epoch) == (alone.metrics["epochs"], alone.metrics["best_epoch"])
     assert fitted.val_loss == alone.metrics["val_loss"]
-    assert fitted.notes == {"kernel": alone.metrics["kernel"]}
+    assert fitted.notes == {"kernel": alone.metrics["kernel"], "graph_mode": "transductive"}
 
 
 def test_a_twin_differs_by_its_kernel_only() -> None:

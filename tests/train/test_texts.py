@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from ckgnn.data import Dataset
+from ckgnn.data.texts import number, text_dataset
 from ckgnn.errors import RunError
+from ckgnn.text import Cleaning
 from ckgnn.train import open_run, run
 from ckgnn.train.texts import predict_texts
 from tests.train.corpora import corpus, documents, sentences
@@ -89,12 +92,24 @@ def test_runs_that_cannot_read_texts_say_why() -> None:
         predict_texts(trained(dataset, model="gcn", input="tfidf"), ["a"])
 
 
+@pytest.mark.parametrize("form", FORMS[:3], ids=lambda f: "-".join(str(v) for v in f.values()))
+def test_unseen_documents_are_predicted_like_new_texts_and_do_not_touch_training(form: dict[str, Any]) -> None:
+    own = corpus()
+    hidden = own.which("test")
+    other = replace(own, texts=tuple("anything else" if i in set(hidden) else t for i, t in enumerate(own.texts)))
+    cleaning = Cleaning("words", "none", 1)
+    datasets = [text_dataset(c, number(c, cleaning, inductive=True)) for c in (own, other)]
+    a, b = (trained(dataset, **form) for dataset in datasets)
+    assert a.metrics["weights_sha256"] == b.metrics["weights_sha256"]
+    assert a.metrics["graph_mode"] == "inductive"
+    as_new = predict_texts(a, [own.texts[i] for i in hidden]).probabilities
+    np.testing.assert_allclose(a.probabilities()[hidden], as_new, atol=1e-6)
+    assert a.metrics["test_accuracy"] > 0.85
+    shares = np.bincount(own.y[a.split.train]) / len(a.split.train)
+    np.testing.assert_allclose(b.probabilities()[hidden], [shares] * len(hidden), atol=1e-6)  # no known word
+
+
 def test_a_corpus_without_a_given_split_tests_on_a_fifth() -> None:
-    from dataclasses import replace
-
-    from ckgnn.data.texts import number, text_dataset
-    from ckgnn.text import Cleaning
-
     own = replace(corpus(), parts=None)
     split = text_dataset(own, number(own, Cleaning("words", "none", 1))).split("given")
     assert (len(split.train), len(split.val), len(split.test)) == (48, 0, 12)

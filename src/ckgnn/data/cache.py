@@ -111,6 +111,8 @@ def _pack(dataset: Dataset) -> Arrays:
         out |= {"document_indptr": g.documents.indptr, "document_words": g.documents.words}
         out |= {"tokenizer": np.array(g.documents.tokenizer), "tfidf": np.array(g.documents.tfidf)}
         out["vocabulary"] = np.array(g.documents.vocabulary, dtype=np.str_)
+        if g.documents.unseen is not None:
+            out["unseen"] = g.documents.unseen
         if g.documents.vectors is not None:
             out["vectors"] = g.documents.vectors
     if sp.issparse(g.x):
@@ -136,6 +138,7 @@ def _unpack(a: Arrays) -> Dataset:
             a.get("vectors"),
             str(a["tokenizer"]),
             str(a["tfidf"]),
+            a.get("unseen"),
         )
     graph = Graph(
         name=str(a["name"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -72,9 +73,22 @@ def _heterophilous(name: str, description: str, credit: str, sizes: tuple[int, i
 _GIVEN = {"given": "training and test documents as published; none for validation"}
 
 
-def _read_corpus(files: Files, *, name: str) -> Dataset:
+def _read_corpus(files: Files, *, name: str, inductive: bool = False) -> Dataset:
     """Clean as the authors did: all but MR without stop words and rare words."""
-    return read_texts(textgcn.read(name, files), Cleaning("kim", "none", 0) if name == "mr" else Cleaning())
+    cleaning = Cleaning("kim", "none", 0) if name == "mr" else Cleaning()
+    dataset = read_texts(textgcn.read(name, files), cleaning, inductive=inductive)
+    return replace(dataset, graph=replace(dataset.graph, name=f"{name}-inductive")) if inductive else dataset
+
+
+def _inductive(entry: Entry, nodes: int, edges: int, words: int) -> Entry:
+    """Return the same corpus with its test documents unseen: no word, weight or edge is theirs."""
+    return replace(
+        entry,
+        name=f"{entry.name}-inductive",
+        description=f"{entry.name}, its test documents not in the graph and joined to it after training",
+        sizes={**entry.sizes, "nodes": nodes, "edges": edges, "features": words},
+        read=partial(_read_corpus, name=entry.name, inductive=True),
+    )
 
 
 def _corpus(name: str, description: str, credit: str, sizes: tuple[int, int, int, int], *, in_wheel: bool) -> Entry:
@@ -213,7 +227,14 @@ _ENTRIES = (
         (890, 8854, 2325),
     ),
 )
+_INDUCTIVE = {  # nodes, edges, words
+    "r8": (14128, 1342943, 6454),
+    "r52": (16564, 1689768, 7464),
+    "ohsumed": (16640, 2070307, 9240),
+    "mr": (26186, 677705, 15524),
+}
 CATALOG = {entry.name: entry for entry in _ENTRIES}
+CATALOG |= {f"{name}-inductive": _inductive(CATALOG[name], *sizes) for name, sizes in _INDUCTIVE.items()}
 
 
 def names() -> list[str]:

@@ -11,21 +11,30 @@ from ckgnn.data.dataset import Dataset
 from ckgnn.documents import Documents
 from ckgnn.graph import IntArray
 from ckgnn.split import Split
-from ckgnn.text import Cleaning, build, tokens, vocabulary
+from ckgnn.text import Cleaning, build, split, tokens, vocabulary
 from ckgnn.text.corpus import Corpus
 
 TEST_SHARE = 5  # one in so many labelled documents tests, where a corpus does not say which
 
 
-def number(corpus: Corpus, cleaning: Cleaning) -> Documents:
-    """Return the documents of a corpus over the vocabulary of its own texts."""
-    cut = tokens(corpus.texts, cleaning)
-    return replace(Documents.of(cut, vocabulary(cut)), tokenizer=cleaning.tokenizer)
+def number(corpus: Corpus, cleaning: Cleaning, *, inductive: bool = False) -> Documents:
+    """Return the documents of a corpus over the vocabulary of its own texts.
+
+    ``inductive``: over that of its training texts, the others unseen.
+    """
+    if not inductive:
+        cut = tokens(corpus.texts, cleaning)
+        return replace(Documents.of(cut, vocabulary(cut)), tokenizer=cleaning.tokenizer)
+    unseen = np.ones(len(corpus), dtype=bool)
+    unseen[corpus.which("train")] = False
+    words = vocabulary(tokens((t for t, hidden in zip(corpus.texts, unseen, strict=True) if not hidden), cleaning))
+    coded = Documents.of(split(corpus.texts, cleaning), words)
+    return replace(coded, tokenizer=cleaning.tokenizer, unseen=unseen)
 
 
-def read_texts(corpus: Corpus, cleaning: Cleaning) -> Dataset:
+def read_texts(corpus: Corpus, cleaning: Cleaning, *, inductive: bool = False) -> Dataset:
     """Return a corpus, cleaned, as a dataset."""
-    return text_dataset(corpus, number(corpus, cleaning))
+    return text_dataset(corpus, number(corpus, cleaning, inductive=inductive))
 
 
 def text_dataset(corpus: Corpus, documents: Documents, *, window: int = 20, tfidf: str = "count") -> Dataset:

@@ -16,8 +16,8 @@ from ckgnn.sparse.ops import (
     squared_distance,
     transposed_product,
 )
-from ckgnn.sparse.sharing import passes_first
 from ckgnn.sparse.pattern import Pattern
+from ckgnn.sparse.sharing import passes_first
 
 __all__ = [
     "Adjacency",

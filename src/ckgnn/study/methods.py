@@ -56,7 +56,13 @@ def _train(dataset: Dataset, split: Split, config: train.Config, seed: int) -> F
     trained = train.run(dataset, split, config, seed)
     m = trained.metrics
     probabilities = trained.probabilities().astype(np.float64)
-    return Fitted(probabilities, m["epochs"], m["best_epoch"], m["val_loss"], {"kernel": m["kernel"]})
+    return Fitted(
+        probabilities,
+        m["epochs"],
+        m["best_epoch"],
+        m["val_loss"],
+        {"kernel": m["kernel"], "graph_mode": m["graph_mode"]},
+    )
 
 
 METHODS: dict[str, Method] = {

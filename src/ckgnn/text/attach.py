@@ -34,12 +34,21 @@ class Attached:
 
 def attach(graph: Graph, texts: Iterable[str]) -> Attached:
     """Return rows and edges of new texts."""
-    if graph.documents is None:
-        raise GraphError(f"{graph.name} is not a graph of documents and words: texts cannot be joined to it")
-    old = graph.documents
+    old = _documents(graph)
     tokens = split(texts, Cleaning(old.tokenizer, "none", 0))  # stop words are not in the vocabulary
-    new = Documents.of(tokens, old.vocabulary)
-    weights = tf_idf(term_counts(new), idf(term_counts(old)), old.tfidf)
+    return attach_documents(graph, Documents.of(tokens, old.vocabulary))
+
+
+def attach_documents(graph: Graph, new: Documents) -> Attached:
+    """Return rows and edges of documents in the words of the graph."""
+    old = _documents(graph)
+    weights = tf_idf(term_counts(new), idf(term_counts(old.seen)), old.tfidf)
     none = sp.csr_array((len(new), len(old))), sp.csr_array((len(new), len(new)))
     edges = sp.hstack([none[0], weights, none[1]], format="csr")
     return Attached(shares(weights), edges, np.diff(weights.indptr) > 0)
+
+
+def _documents(graph: Graph) -> Documents:
+    if graph.documents is None:
+        raise GraphError(f"{graph.name} is not a graph of documents and words: texts cannot be joined to it")
+    return graph.documents

@@ -5,7 +5,8 @@ Node i is document i, node D + v is word v.  With T the TF-IDF of documents and 
     A = [ 0   T ]        x = [ T / row sums ]
         [ T'  P ]            [ I            ]
 
-Labels are used nowhere; all documents, whatever split they fall into, count in T and P.
+Labels are used nowhere; all documents, whatever split they fall into, count in T and P, but those that are to stay
+unseen: their rows are empty.
 
 A document without words, and a word in every document that has no partner above 0, are nodes without neighbours: they
 are kept, so that node i stays document i.  No documents at all, or no words at all, are refused.
@@ -48,8 +49,10 @@ def build(
         raise GraphError(f"labels have shape {labels.shape}, expected one for each of {d} documents (-1 for unknown)")
     if names is not None and len(names) != d:
         raise GraphError(f"{len(names)} names were given for {d} documents")
-    terms = term_counts(documents)
-    weights = tf_idf(terms, idf(terms), tfidf)
+    weights = tf_idf(term_counts(documents), idf(term_counts(documents.seen)), tfidf)
+    if documents.unseen is not None:
+        weights = sp.csr_array(sp.diags_array((~documents.unseen).astype(np.float64)) @ weights)
+        weights.eliminate_zeros()
     # Graph.from_edges checks all but the edges.  Those are canonical already; sorting and merging 8 million of them
     # again would take longer than counting them.
     nodes = Graph.from_edges(
@@ -61,7 +64,7 @@ def build(
         documents=replace(documents, tfidf=tfidf),
         name=name,
     )
-    a = _joined(weights, pmi(count(documents, window)))
+    a = _joined(weights, pmi(count(documents.seen, window)))
     return replace(
         nodes,
         indptr=a.indptr.astype(np.int64),

@@ -33,6 +33,7 @@ from ckgnn.train.checkpoint import load_checkpoint, save_checkpoint
 from ckgnn.train.config import Config
 from ckgnn.train.fit import Labels, Row, State, fit, start
 from ckgnn.train.rundir import Request, RunDir
+from ckgnn.train.texts import predict_unseen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CHECKPOINT_SECONDS = 10.0
@@ -54,9 +55,11 @@ class Trained:
 
     @torch.no_grad()
     def probabilities(self) -> Array:
-        """Return the class probabilities of every node (n, c)."""
+        """Return the class probabilities of every node (n, c), on documents and words of every document."""
         self.model.eval()
         out: Array = self.model(self.inputs, self.given_k).softmax(1).cpu().numpy()
+        if self.graph.documents is not None and self.graph.documents.unseen is not None:
+            out[self.graph.documents.unseen] = predict_unseen(self).probabilities
         return out
 
     @torch.no_grad()
@@ -255,7 +258,7 @@ def _metrics(trained: Trained, request: Request, state: State, weights: bytes) -
         "dataset": request.dataset,
         "graph_sha256": request.graph_sha256,
         "split": {"name": request.split, "sha256": request.split_sha256},
-        "graph_mode": "transductive",
+        "graph_mode": graph_mode(trained.graph),
         "seed": request.seed,
         **score(trained),
         "val_loss": best["val_loss"],
@@ -270,6 +273,12 @@ def _metrics(trained: Trained, request: Request, state: State, weights: bytes) -
         "threads": torch.get_num_threads(),
         "versions": versions(),
     }
+
+
+def graph_mode(graph: Graph) -> str:
+    """Return whether training saw the test nodes, without their labels."""
+    unseen = graph.documents is not None and graph.documents.unseen is not None
+    return "inductive" if unseen else "transductive"
 
 
 def versions() -> dict[str, str]:

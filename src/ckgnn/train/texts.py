@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from ckgnn.errors import RunError
 from ckgnn.features import transform
 from ckgnn.graph import Features, Graph
-from ckgnn.text.attach import attach
+from ckgnn.text.attach import Attached, attach, attach_documents
 from ckgnn.text.features import RANKS, fit_text_features
 from ckgnn.train.extend import extend, probabilities
-from ckgnn.train.run import Trained
+
+if TYPE_CHECKING:
+    from ckgnn.train.run import Trained
 
 BY_ROW = ("raw", "row", "l2")  # forms in which the features of a node do not depend on the others
 AT_ONCE = 4096  # texts: what is held for them is small beside the graph
@@ -34,22 +37,34 @@ class Predicted:
 
 def predict_texts(trained: Trained, texts: Sequence[str]) -> Predicted:
     """Attach the texts to the words of the graph, one way, and run the model; nothing of it changes."""
-    graph, config = trained.graph, trained.config
+    graph = trained.graph
     if graph.documents is None:
         raise RunError(f"this run was trained on {graph.name}, which has no documents: it cannot read texts")
+    parts = (attach(graph, texts[first : first + AT_ONCE]) for first in range(0, len(texts), AT_ONCE))
+    return _predict(trained, parts)
+
+
+def predict_unseen(trained: Trained) -> Predicted:
+    """Return what the model says of the documents that its graph was built without."""
+    documents = trained.graph.documents
+    assert documents is not None
+    assert documents.unseen is not None
+    hidden = documents.select(np.flatnonzero(documents.unseen))
+    return _predict(trained, [attach_documents(trained.graph, hidden)])
+
+
+def _predict(trained: Trained, parts: Iterable[Attached]) -> Predicted:
+    graph, config = trained.graph, trained.config
     if config.encoder_steps and config.has_kernel:
         raise RunError("a run with encoder_steps cannot read new texts: its kernel looks at neighbours of neighbours")
     rows, kernel_rows = (_rows(graph, form) for form in (config.input, _kernel_form(trained)))
-    found, known = [], []
-    for first in range(0, len(texts), AT_ONCE):
-        new = attach(graph, texts[first : first + AT_ONCE])
+    found, known = [np.empty((0, graph.c), dtype=np.float32)], [np.empty(0, dtype=bool)]
+    for new in parts:
         inputs = extend(trained.inputs, rows(new.x), kernel_rows(new.x), new.edges)
         p = probabilities(trained.model, inputs, len(new.known))
         p[~new.known] = _shares(trained)
         found.append(p)
         known.append(new.known)
-    if not found:
-        return Predicted(np.empty((0, graph.c), dtype=np.float32), np.empty(0, dtype=bool))
     return Predicted(np.concatenate(found), np.concatenate(known))
 
 

@@ -17,8 +17,8 @@ from functools import cache
 from typing import Any
 
 from ckgnn.sparse.fused.compiling import Compiled
-from ckgnn.sparse.sharing import threads
 from ckgnn.sparse.pattern import Pattern
+from ckgnn.sparse.sharing import threads
 
 
 def over_rows(kernel: Compiled, pattern: Pattern, *args: Any) -> None:
