@@ -22,6 +22,7 @@ import numpy as np
 
 from ckgnn.data import load
 from ckgnn.errors import ConfigError, RunError
+from ckgnn.files import finite
 from ckgnn.study.cells import Cell, Record, failure
 from ckgnn.study.methods import method
 from ckgnn.study.processes import in_processes
@@ -56,6 +57,13 @@ class Target:
         """What a file of trials belongs to."""
         text = json.dumps([self.method, self.dataset, self.splits, self.seeds, self.space], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def preset(self) -> str:
+        """What tells a preset from another."""
+        how = method(self.method)
+        settings = [how.record(how.resolve(self.dataset, split, {}, "native")) for split in self.splits]
+        return hashlib.sha256(json.dumps(finite(settings), sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def fresh(self) -> tuple[int, ...]:
@@ -218,7 +226,9 @@ class _Final:
         return kept
 
     def _place(self, name: str) -> str:
-        return f"{name}, seeds {self.target.fresh[0]}-{self.target.fresh[-1]}"
+        """Return where the results of a finalist are kept; a preset that was changed is another one."""
+        which = f"{name} {self.target.preset}" if name == "preset" else name
+        return f"{which}, seeds {self.target.fresh[0]}-{self.target.fresh[-1]}"
 
 
 def snippet(target: Target, found: Found) -> str:
