@@ -47,6 +47,16 @@ def test_logits_are_those_of_documents_and_score_and_history_are_finite() -> Non
     model = trained(dataset, encoder_input="ppmi-svd:4")
     assert model.probabilities().shape == (60, 2)
     assert model.metrics["test_accuracy"] > 0.85
+    kernel = model.metrics["kernel"]
+    assert kernel["mean_inside"] > kernel["mean_across"]
+    assert kernel["edge_auc"] > 0.7
+    assert 0 < kernel["mean"] < 1
+    inside, across = model.kernel_by_class()
+    assert len(inside) + len(across) == 60 * 59 / 2
+    codes, y = model.codes(), dataset.graph.y
+    assert codes is not None
+    far = [np.exp(-np.sum((codes[i] - codes[j]) ** 2)) for i in range(60) for j in range(i) if y[i] != y[j]]
+    np.testing.assert_allclose(np.sort(across), np.sort(far), rtol=1e-6)
 
 
 def test_a_text_without_a_known_word_gets_the_shares_of_the_classes_and_a_flag() -> None:

@@ -179,7 +179,8 @@ def _report(done: dict[str, Trained], model: str, where: Path, *, figures: bool,
     )
     say("best: epoch of the weights, chosen on validation; ms: time of an epoch", "dim")
     if m["kernel"] is not None:
-        say("k: mean over the edges inside a class and across; AUC: how well k tells them apart", "dim")
+        over = "the edges" if main.graph.documents is None else "pairs of documents"
+        say(f"k: mean over {over} inside a class and across; AUC: how well k tells them apart", "dim")
     if gain is not None:
         say(f"kernel gain (against its K = 1 twin, same seed): {100 * gain:+.1f} points on the test nodes")
     say(f"run:     {where}")

@@ -25,7 +25,7 @@ from ckgnn.data.cache import CacheMiss, dump
 from ckgnn.data.cache import read as read_stored
 from ckgnn.errors import RunError
 from ckgnn.graph import Graph
-from ckgnn.kernels import edge_auc, oracle_kernel, watch
+from ckgnn.kernels import edge_auc, oracle_kernel, pair_kernel, watch
 from ckgnn.nn import CompositeNet, Inputs
 from ckgnn.split import Split
 from ckgnn.train.build import build_inputs, build_model, resolve_device
@@ -37,6 +37,7 @@ from ckgnn.train.texts import predict_unseen
 
 Array = np.ndarray[Any, np.dtype[Any]]
 CHECKPOINT_SECONDS = 10.0
+DOCUMENTS = 1000  # whose pairs describe a kernel on texts
 OWN = "own"  # the source of data that are kept with a run
 
 
@@ -93,16 +94,32 @@ class Trained:
     def kernel_by_class(self) -> tuple[Array, Array]:
         """Return k over all edges with known labels, each edge once: those inside a class, and those across.
 
+        No edge joins two documents; on documents and words it is over pairs of (at most 1,000) labelled documents.
         This looks at all labels; it describes a finished run and chooses nothing.
         """
         k = self.edge_kernel()
         if k is None:
             return np.empty(0), np.empty(0)
+        if self.graph.documents is not None:
+            return self._between_documents()
         p, links = self.inputs.adjacency.pattern, self.inputs.adjacency.links
         links = links[p.rows[links] < p.cols[links]]
         a, b = (self.graph.y[t[links].cpu().numpy()] for t in (p.rows, p.cols))
         values, known = k[links].double().cpu().numpy(), (a >= 0) & (b >= 0)
         return values[known & (a == b)], values[known & (a != b)]
+
+    @torch.no_grad()
+    def _between_documents(self) -> tuple[Array, Array]:
+        documents, codes = self.graph.documents, self.codes()
+        if documents is None or codes is None:
+            return np.empty(0), np.empty(0)
+        hidden = np.zeros(len(documents), bool) if documents.unseen is None else documents.unseen
+        labelled = np.flatnonzero((self.graph.y[: len(documents)] >= 0) & ~hidden)
+        some = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), DOCUMENTS)).astype(np.int64)]
+        i, j = np.triu_indices(len(some), 1)
+        k = pair_kernel(*(torch.from_numpy(codes[some]) for _ in range(2))).numpy()[i, j]
+        same = self.graph.y[some][i] == self.graph.y[some][j]
+        return k[same], k[~same]
 
 
 class Interrupted(Exception):
@@ -230,8 +247,12 @@ def score(trained: Trained) -> dict[str, float | None]:
 
 
 def kernel_report(trained: Trained) -> dict[str, float] | None:
-    """Return mean k inside and across classes and the edge AUC, over all edges with known labels."""
-    if trained.edge_kernel() is None:
+    """Return mean k inside and across classes and the AUC, over all edges with known labels (or pairs of documents).
+
+    ``mean`` is over the same; on documents and words over all edges.
+    """
+    edges = trained.edge_kernel()
+    if edges is None:
         return None
     inside, across = trained.kernel_by_class()
     k = np.concatenate([inside, across])
@@ -241,8 +262,12 @@ def kernel_report(trained: Trained) -> dict[str, float] | None:
         "mean_inside": w.mean_inside,
         "mean_across": w.mean_across,
         "edge_auc": edge_auc(k, same),
-        "mean": float(k.mean()) if len(k) else float("nan"),
+        "mean": _mean(edges[trained.inputs.adjacency.links] if trained.graph.documents is not None else k),
     }
+
+
+def _mean(values: Array | Tensor) -> float:
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _given_kernel(config: Config, inputs: Inputs, graph: Graph) -> Tensor | None:
