@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 import torch
 
 from ckgnn.kernels import Classes, class_means, mmd_sum
 from ckgnn.train import build_inputs, build_model, run
-from ckgnn.train.fit import Teacher, pretrain, start
+from ckgnn.train.fit import start
+from ckgnn.train.teaching import Teacher, pretrain
 from tests.train.world import communities, short
 
 TRAIN, VAL = torch.tensor([0, 1]), torch.tensor([2])
@@ -35,7 +34,7 @@ def test_before_the_first_epoch_the_kernel_learns_to_tell_classes_apart() -> Non
         return float(mmd_sum(class_means(kernel(inputs.x_kernel)[train], classes)).detach())
 
     before, weights = apart(), [p.detach().clone() for c in state.model.layers() for p in c.parameters()]
-    pretrain(state, inputs, (train, classes), config)
+    pretrain(state.model, inputs, (train, classes), config, state.mmd_generator)
     assert apart() > 1.5 * before
     median = kernel.on_edges(inputs.adjacency, kernel(inputs.x_kernel))[inputs.adjacency.links].median()
     assert float(median.detach()) == pytest.approx(0.5, abs=0.05)
@@ -43,7 +42,7 @@ def test_before_the_first_epoch_the_kernel_learns_to_tell_classes_apart() -> Non
 
 
 def test_both_change_a_run_and_neither_does_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["ckgnn.train.fit"], "PSEUDO_FROM", 2)  # the name is a function of the package
+    monkeypatch.setattr("ckgnn.train.teaching.PSEUDO_FROM", 2)
     dataset = communities()
     split = dataset.split("public")
     for kernel, same in (("learned", False), ("one", True)):

@@ -18,16 +18,16 @@ from torch.nn import functional as F
 
 from ckgnn.errors import ConfigError
 from ckgnn.graph import IntArray
-from ckgnn.kernels import Classes, watch
+from ckgnn.kernels import watch
 from ckgnn.nn import CompositeNet, Inputs, Output, Shared
 from ckgnn.sparse import passes_first
 from ckgnn.train.config import Config
-from ckgnn.train.objective import Teaching, kernel_loss, objective
+from ckgnn.train.objective import objective
 from ckgnn.train.rules import Measures, Rule, make_rule
 from ckgnn.train.streams import stream
+from ckgnn.train.teaching import Teacher, pretrain
 
 Row = dict[str, Any]
-PSEUDO_FROM = 50  # the first epoch whose predictions may teach the kernel: earlier ones are guesses
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +108,12 @@ def epochs(
     train, y_train = (torch.from_numpy(a).to(device) for a in (labels.train, labels.y_train))
     val, y_val = (torch.from_numpy(a).to(device) for a in (labels.val, labels.y_val))
     edges = TrainingEdges.of(inputs, labels)
-    teaching = train, Classes.of(y_train, inputs.adjacency.a_tilde.dtype)
+    teacher = Teacher(train, y_train, val, config.pseudo_labels)
+    teaching = teacher.taught()
     if state.epoch == 0:
-        pretrain(state, inputs, teaching, config)
+        pretrain(state.model, inputs, teaching, config, state.mmd_generator)
     shared = state.model.share(inputs, given_k)
-    pseudo = config.pseudo_labels > 0 and shared.codes is not None
-    teacher = Teacher(train, y_train, val, config.pseudo_labels) if pseudo else None
-    if teacher and state.epoch > PSEUDO_FROM:  # taken up again: what the last epoch before the break predicted
+    if teacher.listens(state.epoch - 1):  # taken up again: what the last epoch before the break predicted
         teaching = teacher.taught(_evaluate(state.model, inputs, given_k, shared).logits)
     while not state.stopped:
         with passes_first(inputs.adjacency.pattern.nnz):
@@ -127,7 +126,7 @@ def epochs(
             state.optimizer.step()
             shared = state.model.share(inputs, given_k)  # the weights stay until the next step: both use these
             out = _evaluate(state.model, inputs, given_k, shared)
-            if teacher and state.epoch >= PSEUDO_FROM:
+            if teacher.listens(state.epoch):
                 teaching = teacher.taught(out.logits)
             logits = out.logits[val]
             measures = Measures(
@@ -157,46 +156,6 @@ def epochs(
             state.epoch += 1
             state.stopped = decision.stop or state.epoch >= config.epochs
         yield state
-
-
-def pretrain(state: State, inputs: Inputs, teaching: Teaching, config: Config) -> None:
-    """Let the kernel on the input features learn from L_k alone, for as many steps as are asked for.
-
-    It is scaled to a median of 0.5 again afterwards: classes that lie apart make the other edges long as well.
-    """
-    kernels = state.model.kernel_modules()
-    if not (config.kernel_pretrain and kernels):
-        return
-    kernel = kernels[0]
-    optimizer = torch.optim.Adam(kernel.parameters(), lr=config.kernel_lr, fused=True)
-    for _ in range(config.kernel_pretrain):
-        optimizer.zero_grad(set_to_none=True)
-        loss = kernel_loss(kernel, inputs.x_kernel, kernel(inputs.x_kernel), teaching, config, state.mmd_generator)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-    kernel.calibrate(inputs.adjacency, inputs.x_kernel)
-
-
-@dataclass(frozen=True, eq=False)
-class Teacher:
-    """Pseudo-labels for the kernel: nodes that the model is sure about teach it beside those with a label.
-
-    They enter L_k only.  Nodes of the validation set take no part: what is chosen on them must not be taught by them.
-    """
-
-    train: Tensor
-    y_train: Tensor
-    val: Tensor
-    share: float
-
-    def taught(self, logits: Tensor) -> Teaching:
-        """Return the training nodes and, with the class predicted for them, the nodes predicted with certainty."""
-        certainty, predicted = logits.softmax(1).max(1)
-        sure = certainty >= self.share
-        sure[self.train] = sure[self.val] = False
-        more = sure.nonzero().squeeze(1)
-        y = torch.cat([self.y_train, predicted[more]])
-        return torch.cat([self.train, more]), Classes.of(y, logits.dtype)
 
 
 def _accuracy(logits: Tensor, y: Tensor) -> float:
