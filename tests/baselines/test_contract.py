@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from ckgnn.baselines import SYSTEMS, Fitted, Task, mlp
+from ckgnn.baselines import GRAPH_SYSTEMS, Fitted, Task, mlp
 from ckgnn.graph import Graph
 from ckgnn.split import Split
 from tests.baselines.contract import PROMISES, AnySystem, Case, case_of, world
 
 
 @pytest.mark.parametrize("promise", PROMISES)
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda s: s.name)
+@pytest.mark.parametrize("system", GRAPH_SYSTEMS.values(), ids=lambda s: s.name)
 def test_it_keeps_the_promise(system: AnySystem, promise: str) -> None:
     assert PROMISES[promise](system) == []
 

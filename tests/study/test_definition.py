@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ckgnn.baselines import TEXT_SYSTEMS
 from ckgnn.errors import CkgnnError, ConfigError
 from ckgnn.study.definition import open_study, parse, recorded_in, tables
 from ckgnn.study.seeds import parse_seeds
@@ -145,7 +146,7 @@ def test_what_is_missing() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"unknown study 'tabel1'; valid: FILE\.toml, random, table1, table2, tableH"):
+    with pytest.raises(ConfigError, match=r"unknown study 'tabel1'; valid: FILE\.toml, random, table1, table2, "):
         open_study("tabel1")
     with pytest.raises(ConfigError, match=r"cannot read .*none\.toml: No such file"):
         open_study(str(tmp_path / "none.toml"))
@@ -184,6 +185,16 @@ def test_table2() -> None:
     assert set(counts("table2").values()) == {10}
 
 
+def test_table4() -> None:
+    study = open_study("table4")
+    assert set(TEXT_SYSTEMS) < set(study.methods)
+    assert {"gcn", "ckgcn", "ckgcn-one", "ckgat", "ckgat-one"} < set(study.methods)
+    cells = study.cells()
+    assert all(c.split == f"given:{c.seed}" for c in cells)
+    assert {c.seed for c in cells} == set(range(10))
+    assert {c.dataset for c in cells} == {"r8", "r52", "ohsumed", "mr"}
+
+
 def test_random() -> None:
     cells = open_study("random").cells()
     assert {c.method for c in cells} == {"gcn", "gat", "ckgcn", "ckgat", *TWINS}
@@ -200,5 +211,5 @@ def test_table_h() -> None:
 
 
 def test_every_table_has_a_title() -> None:
-    assert set(tables()) == {"table1", "table2", "tableH", "random"}
+    assert set(tables()) == {"table1", "table2", "table4", "tableH", "random"}
     assert all(open_study(name).title for name in tables())

@@ -7,21 +7,33 @@ from ckgnn.baselines import (
     agnn,
     chebynet,
     ckgrand,
+    cnn,
     deepwalk,
     dgi,
     fastgcn,
+    graph_cnn,
     gwnn,
     k3,
     kled,
     lnet,
+    lstm,
     mlp,
     sgc,
+    text_sgc,
+    tfidf_svm,
+    wide_mlp,
 )
 from ckgnn.baselines.protocol import Fitted, System, Task
 
-_MODULES: tuple[Any, ...] = (adalnet, agnn, chebynet, ckgrand, deepwalk, dgi, fastgcn, gwnn, k3, kled, lnet, mlp, sgc)
-SYSTEMS: dict[str, System[Any]] = {
-    system.name: system for system in (*(module.SYSTEM for module in _MODULES), deepwalk.PLAIN, ckgrand.TWIN)
-}
 
-__all__ = ["SYSTEMS", "Fitted", "System", "Task"]
+def _by_name(*systems: Any) -> dict[str, System[Any]]:
+    return {system.name: system for system in systems}
+
+
+_GRAPHS: tuple[Any, ...] = (adalnet, agnn, chebynet, ckgrand, deepwalk, dgi, fastgcn, gwnn, k3, kled, lnet, mlp, sgc)
+_TEXTS: tuple[Any, ...] = (cnn, graph_cnn, lstm, text_sgc, tfidf_svm, wide_mlp)
+GRAPH_SYSTEMS = _by_name(*(module.SYSTEM for module in _GRAPHS), deepwalk.PLAIN, ckgrand.TWIN)
+TEXT_SYSTEMS = _by_name(*(module.SYSTEM for module in _TEXTS), cnn.NON_STATIC, lstm.PRETRAIN, lstm.BOTH_WAYS)
+SYSTEMS = {**GRAPH_SYSTEMS, **TEXT_SYSTEMS}
+
+__all__ = ["GRAPH_SYSTEMS", "SYSTEMS", "TEXT_SYSTEMS", "Fitted", "System", "Task"]

@@ -1,0 +1,103 @@
+"""The chains are torch's LSTM on packed sequences and on documents one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from ckgnn.baselines.document_loop import padded
+from ckgnn.baselines.lstm import BOTH_WAYS, LSTM, PRETRAIN, SYSTEM, Settings, turned
+from ckgnn.errors import ConfigError
+from tests.baselines.text_contract import numbered, texts
+
+WAYS = pytest.mark.parametrize("both_ways", [False, True])
+
+
+def model(both_ways: bool, dropout: float = 0.0) -> LSTM:
+    return LSTM(50, 3, Settings(hidden=5, dim=4, both_ways=both_ways, dropout=dropout), seed=1)
+
+
+@pytest.fixture
+def tokens() -> Tensor:
+    """Documents of several lengths, not sorted by it."""
+    return padded(numbered(texts()), np.array([7, 0, 33, 5, 63]))
+
+
+def peer(net: LSTM, both_ways: bool) -> nn.LSTM:
+    """Return torch's stacked LSTM with our weights."""
+    out = nn.LSTM(4, 5, num_layers=2, bidirectional=both_ways, batch_first=True)
+    with torch.no_grad():
+        for chains, suffix in ((net.forwards, ""), (net.backwards, "_reverse")):
+            for layer, chain in enumerate(chains):
+                for name, value in chain.named_parameters():
+                    getattr(out, name.replace("_l0", f"_l{layer}{suffix}")).copy_(value)
+    return out
+
+
+def by_torch(net: LSTM, tokens: Tensor, both_ways: bool) -> Tensor:
+    """Return the logits by way of packed sequences."""
+    x = F.embedding(tokens.clamp_min(0), net.words)
+    packed = pack_padded_sequence(x, (tokens >= 0).sum(1), batch_first=True, enforce_sorted=False)
+    _, (state, _) = peer(net, both_ways)(packed)
+    last = state[-2:] if both_ways else state[-1:]
+    out: Tensor = net.out(torch.relu(net.dense(last.transpose(0, 1).flatten(1))))
+    return out
+
+
+@WAYS
+def test_logits_are_those_of_packed_sequences(tokens: Tensor, both_ways: bool) -> None:
+    net = model(both_ways)
+    assert len({int(n) for n in (tokens >= 0).sum(1)}) > 2
+    torch.testing.assert_close(net(tokens), by_torch(net, tokens, both_ways), rtol=1e-4, atol=1e-6)
+
+
+@WAYS
+def test_a_document_does_not_depend_on_its_batch(tokens: Tensor, both_ways: bool) -> None:
+    net = model(both_ways)
+    together = net(tokens)
+    for i, row in enumerate(tokens):
+        alone = net(row[row >= 0].unsqueeze(0))
+        torch.testing.assert_close(alone, together[[i]], rtol=1e-4, atol=1e-6)
+
+
+@WAYS
+def test_gradients_of_the_words_are_those_of_packed_sequences(tokens: Tensor, both_ways: bool) -> None:
+    net, goal = model(both_ways), torch.tensor([0, 1, 2, 0, 1])
+    got, want = (
+        torch.autograd.grad(F.cross_entropy(logits, goal), net.words)[0]
+        for logits in (net(tokens), by_torch(net, tokens, both_ways))
+    )
+    assert float(want.abs().max()) > 0
+    torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-7)
+
+
+def test_turning_twice_is_nothing() -> None:
+    x = torch.arange(8.0).view(2, 4, 1)
+    lengths = torch.tensor([3, 1])
+    assert turned(x, lengths).squeeze(2).tolist() == [[2, 1, 0, 3], [4, 5, 6, 7]]
+    assert torch.equal(turned(turned(x, lengths), lengths), x)
+
+
+def test_dropout_acts_in_training_alone(tokens: Tensor) -> None:
+    net = model(True, dropout=0.5)
+    assert not torch.equal(net(tokens), net(tokens))
+    net.eval()
+    assert torch.equal(net(tokens), net(tokens))
+
+
+def test_the_settings() -> None:
+    common = {"hidden": 128, "dropout": 0.2, "lr": 1e-3, "epochs": 10, "stop": "kim(10)", "layers": 2, "batch": 128}
+    for system, pretrained, both_ways in ((SYSTEM, False, False), (PRETRAIN, True, False), (BOTH_WAYS, True, True)):
+        got = system.resolve("mr", "given")
+        assert {key: getattr(got, key) for key in common} == common
+        assert (got.pretrained, got.both_ways) == (pretrained, both_ways)
+
+
+@pytest.mark.parametrize("wrong", [{"dim": 0}, {"layers": 0}, {"clip": 0.0}, {"batch": 0}, {"hidden": 0}])
+def test_values_out_of_range_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        Settings(**wrong)  # type: ignore[arg-type]
