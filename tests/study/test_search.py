@@ -149,6 +149,12 @@ def test_the_spaces_of_the_package_hold_settings_of_their_methods(name: str) -> 
         assert made.space
 
 
+@pytest.mark.parametrize("name", ["ckgat", "ckgcn", "gcn"])
+def test_the_spaces_for_texts_hold_settings_of_their_methods(name: str) -> None:
+    made = Target(name, "r8", ("given:0",), (100, 101, 102), open_space(f"{name}-text", "r8"))
+    assert {"lr", "hidden", "dropout"} <= set(made.space)
+
+
 def test_a_space_can_differ_on_a_dataset(tmp_path: Path) -> None:
     file = tmp_path / "space.toml"
     file.write_text("[hidden]\nvalues = [8]\n[lr]\nvalues = [0.1]\n[cora.hidden]\nvalues = [16, 32]\n")

@@ -45,16 +45,18 @@ def search(
     """
     from ckgnn.data import load
     from ckgnn.files import write_atomically
+    from ckgnn.settings import TEXTS
     from ckgnn.study.search import Target, snippet
     from ckgnn.study.search import search as run
     from ckgnn.study.seeds import parse_seeds
     from ckgnn.study.space import open_space
 
+    usual = f"{method}-text" if dataset in TEXTS else method
     splits = tuple(part.strip() for part in split.split(","))
     data = load(dataset, data_dir=data_dir)
     for name in splits:
         data.split(name)
-    target = Target(method, dataset, splits, parse_seeds(seeds), open_space(space or method, dataset))
+    target = Target(method, dataset, splits, parse_seeds(seeds), open_space(space or usual, dataset))
     where = store or Path("results", "search", f"{method}-{dataset}-{split.replace(':', '-').replace(',', '+')}.log")
     announce_compiling()
     found = run(target, trials, where, jobs=jobs, data_dir=data_dir, progress=(lambda _: None) if json else note)
