@@ -37,7 +37,7 @@ def test_from_a_table_to_predictions_for_new_texts(call: Call) -> None:
     Path("new.csv").write_text("body\nthe hull and the keel\nfresh dough\n\n?!\n", encoding="utf-8")
     said = call("predict", "run", "--texts", "new.csv", "--text", "body", "--out", "p.csv")
     assert said.code == 0, said.err
-    assert "1 of the texts have no word that the model knows" in said.err
+    assert "1 texts have no word that the model knows" in said.err
     with Path("p.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(r["text"], r["predicted"], r["known"]) for r in rows[:2]] == [("1", "boats", "yes"), ("2", "bread", "yes")]

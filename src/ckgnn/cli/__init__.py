@@ -10,7 +10,22 @@ from typing import Any
 
 import typer
 
-from ckgnn.cli import bench, data, figures, headroom, runs, study, study_search, study_show, theory, train
+from ckgnn.cli import (
+    bench,
+    data,
+    evaluate,
+    explain,
+    export,
+    figures,
+    headroom,
+    predict,
+    report,
+    study,
+    study_search,
+    study_show,
+    theory,
+    train,
+)
 from ckgnn.cli.output import complain, warn
 from ckgnn.errors import CkgnnError
 from ckgnn.version import __version__
@@ -25,13 +40,16 @@ app = typer.Typer(
     "Example: `ckgnn train ckgcn --dataset debian-topics --control`",
 )
 app.add_typer(data.app, name="data")
+data.app.command("export")(export.export)
 app.add_typer(figures.app, name="plot")
 app.add_typer(study.app, name="study")
 study.app.command("show")(study_show.show)
 study.app.command("search")(study_search.search)
 app.command("train")(train.train)
-app.command("evaluate")(runs.evaluate)
-app.command("predict")(runs.predict)
+app.command("evaluate")(evaluate.evaluate)
+app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
+app.command("report")(report.report)
 app.command("headroom")(headroom.headroom)
 app.command("theory")(theory.theory)
 app.command("bench")(bench.bench)

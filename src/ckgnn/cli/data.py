@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ckgnn.cli import inspect_files as files
 from ckgnn.cli.options import DataDir, Json
 from ckgnn.cli.output import print_facts, print_json, print_table, say
 
@@ -61,13 +62,46 @@ def get(name: Name, data_dir: DataDir = None, json: Json = False) -> None:
 
 
 @app.command()
-def inspect(name: Name, data_dir: DataDir = None, json: Json = False) -> None:
+def inspect(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name from `ckgnn data list`.")] = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+    nodes: files.Nodes = None,
+    edges: files.Edges = None,
+    id: files.IdColumn = None,
+    label: files.LabelColumn = None,
+    split_by: files.SplitColumn = None,
+    features: files.FeatureColumns = "auto",
+    source: files.SourceColumn = None,
+    target: files.TargetColumn = None,
+    weight: files.WeightColumn = None,
+) -> None:
     """Print the statistics of a dataset: sizes, classes, degrees, homophily, splits.
 
     Example: `ckgnn data inspect debian-topics --json`
+
+    Of files of your own, what was understood and what is wrong:
+    `ckgnn data inspect --nodes nodes.csv --edges edges.csv --label topic`
     """
     from ckgnn import data
+    from ckgnn.errors import ConfigError
 
+    if (name is None) == (nodes is None):
+        raise ConfigError("name a dataset, or give --nodes (and --edges) with files of your own")
+    if nodes is not None:
+        return files.inspect_files(
+            nodes,
+            edges,
+            id=id,
+            label=label,
+            split_by=split_by,
+            features=features,
+            source=source,
+            target=target,
+            weight=weight,
+            json=json,
+        )
+    assert name is not None
     facts = data.inspect(data.load(name, data_dir=data_dir))
     if json:
         return print_json(facts)

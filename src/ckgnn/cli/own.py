@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ckgnn.data import Dataset
 
 PANEL = "Your own texts"
+BOTH = "Your own data"
 SVD = 100  # dimensions of the kernel's features where no word vectors are given
 
 
@@ -27,9 +28,14 @@ Texts = Annotated[
     _option("--texts", parser=path, metavar="FILE", help="CSV, TSV, JSON lines or a folder of text files."),
 ]
 TextColumn = Annotated[str, _option("--text", metavar="COLUMN", help="Column of the texts.")]
-LabelColumn = Annotated[str, _option("--label", metavar="COLUMN", help="Column of the labels.")]
+LabelColumn = Annotated[
+    str | None, typer.Option("--label", metavar="COLUMN", help="Column of the labels.", rich_help_panel=BOTH)
+]
 SplitColumn = Annotated[
-    str | None, _option("--split-by", metavar="COLUMN", help="Column that says train or test; a fifth tests else.")
+    str | None,
+    typer.Option(
+        "--split-by", metavar="COLUMN", help="Column that says train, val or test; drawn else.", rich_help_panel=BOTH
+    ),
 ]
 Vectors = Annotated[
     Path | None, _option("--vectors", parser=path, metavar="FILE", help="Word vectors: GloVe, word2vec text or npz.")
@@ -46,7 +52,24 @@ class Source:
 
     dataset: Dataset
     preset: str
+    split: str  # to be taken where none is named
     settings: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, Any] | None = None  # how the files were read, to be kept with a run
+
+
+def open_graph(nodes: Path, edges: Path | None, features: str, **columns: str | None) -> Source:
+    """Read tables of nodes and edges and build their graph, saying what was made of every column."""
+    from dataclasses import asdict
+
+    from ckgnn.data.graph_files import Columns, read_graph
+
+    found = read_graph(nodes, edges, columns=Columns(**columns), features=features)
+    graph = found.dataset.graph
+    note(f"{graph.n:,} nodes, {graph.num_edges:,} edges, {graph.d:,} features, {graph.c} classes")
+    for said in (*found.notes, *(issue.sentence for issue in found.issues)):
+        note(f"  {said}")
+    own = {"columns": asdict(found.columns), "encoder": found.encoder.record()}
+    return Source(found.dataset, "own", next(iter(found.dataset.splits)), own=own)
 
 
 def open_texts(
@@ -86,4 +109,4 @@ def open_texts(
     )
     rank = max(1, min(SVD, words - 1, len(documents) - 1))
     features = "vectors" if vectors is not None else f"tfidf-svd:{rank}"
-    return Source(dataset, "texts", {"encoder_input": features})
+    return Source(dataset, "texts", "given:0", {"encoder_input": features})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ckgnn.cli import inspect_files as files
 from ckgnn.cli import own
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, path, seconds, whole
 from ckgnn.cli.output import announce_compiling, note, number, percent, print_json, print_table, say, use_threads, warn
@@ -44,10 +45,17 @@ def train(
     ] = 10.0,
     data_dir: DataDir = None,
     json: Json = False,
+    label: own.LabelColumn = None,
+    split_by: own.SplitColumn = None,
+    nodes: files.Nodes = None,
+    edges: files.Edges = None,
+    id: files.IdColumn = None,
+    features: files.FeatureColumns = "auto",
+    source_column: files.SourceColumn = None,
+    target_column: files.TargetColumn = None,
+    weight: files.WeightColumn = None,
     texts: own.Texts = None,
     text: own.TextColumn = "text",
-    label: own.LabelColumn = "label",
-    split_by: own.SplitColumn = None,
     vectors: own.Vectors = None,
     tokenizer: own.Tokenizer = "words",
     stop_words: own.StopWords = "english",
@@ -59,10 +67,13 @@ def train(
     Example: `ckgnn train ckgcn --dataset debian-topics --control --compare gcn`
 
     The settings come from the model's preset for the dataset; `--set lr=0.005 --set encoder=64,16` changes some.
+    Your own graph: `ckgnn train ckgcn --nodes nodes.csv --edges edges.csv --label topic`
+
     Your own texts: `ckgnn train ckgcn --texts news.csv --text body --label topic`
     """
     from ckgnn import data
     from ckgnn.data.catalog import find
+    from ckgnn.errors import ConfigError
     from ckgnn.train import RunDir, parse_settings, resolve, resolve_device
     from ckgnn.train import run as train_run
     from ckgnn.train.streams import check_seed
@@ -71,11 +82,26 @@ def train(
     check_seed(seed)
     on = resolve_device(device)
     overrides = parse_settings(settings or [])
-    if texts is not None:
+    given = None
+    if texts is not None and nodes is not None:
+        raise ConfigError("--texts and --nodes are two kinds of data: give one of them")
+    if nodes is not None:
+        given = own.open_graph(
+            nodes,
+            edges,
+            features,
+            id=id,
+            label=label,
+            split=split_by,
+            source=source_column,
+            target=target_column,
+            weight=weight,
+        )
+    elif texts is not None:
         given = own.open_texts(
             texts,
             text=text,
-            label=label,
+            label=label or "label",
             split=split_by,
             vectors=vectors,
             tokenizer=tokenizer,
@@ -83,7 +109,8 @@ def train(
             min_count=min_count,
             window=window,
         )
-        dataset, split = given.dataset.graph.name, split or "given:0"
+    if given is not None:
+        dataset, split = given.dataset.graph.name, split or given.split
         preset, defaults = given.preset, given.settings
     else:
         split = split or data.usual_split(dataset)
@@ -92,7 +119,7 @@ def train(
     where = out or Path("runs") / f"{model}-{dataset}-{split.replace(':', '')}-{seed}"
     others = {name: resolve(name, preset, split, defaults) for name in compare or []}
     plan = _plan(model, config, where, others, control=control)
-    source = given.dataset if texts is not None else data.load(dataset, data_dir=data_dir)
+    source = given.dataset if given is not None else data.load(dataset, data_dir=data_dir)
     chosen = source.split(split)
     for name in chosen.empty_classes(source.graph):
         warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
@@ -115,7 +142,8 @@ def train(
                     on_epoch=on_epoch,
                     interrupted=interrupted,
                     checkpoint_seconds=checkpoint_seconds,
-                    keep_data=texts is not None,
+                    keep_data=given is not None,
+                    own=None if given is None else given.own,
                 )
             if finished:
                 note(f"{title}: {directory} was finished before, nothing is trained again")

@@ -139,10 +139,12 @@ def run(
     interrupted: Callable[[], bool] = lambda: False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     keep_data: bool = False,
+    own: dict[str, Any] | None = None,
 ) -> Trained:
     """Train one model.  With ``out`` the run is kept there and can be resumed; without, it stays in memory.
 
-    ``keep_data`` is for data that have no name in the catalog: they are kept with the run, to be opened with it.
+    ``keep_data`` is for data that have no name in the catalog: they are kept with the run, to be opened with it,
+    and so is ``own``, a record of how files like theirs are read.
     """
     graph, device = dataset.graph, torch.device(device)
     request = Request(config, graph.name, graph.sha256, split.name, split.sha256, seed)
@@ -159,7 +161,7 @@ def run(
     visible = split.visible_labels(graph)
     labels = Labels(split.train, visible[split.train], split.val, visible[split.val])
     if directory is not None:  # only now: a configuration that cannot be built takes no directory
-        directory.claim(request, resume=resume, data=dump(dataset, OWN) if keep_data else None)
+        directory.claim(request, resume=resume, data=dump(dataset, OWN) if keep_data else None, own=own)
         if resume and directory.checkpoint.exists():
             load_checkpoint(state, directory.checkpoint, request.identity)
     last_saved = time.monotonic()

@@ -2,6 +2,7 @@
 
     config.json          what was asked for: configuration, dataset, split with hash, seed
     data.npz             only where the data are the user's own: graph, documents, splits
+    own.json             and how files of the same form are read: columns and what is made of them
     weights.safetensors  the reported weights
     history.json         one row per epoch
     metrics.json         the result; written last, so its presence means the run is complete
@@ -69,6 +70,7 @@ class RunDir:
         self.metrics = self.path / "metrics.json"
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.data = self.path / "data.npz"
+        self.own = self.path / "own.json"
 
     @property
     def finished(self) -> bool:
@@ -93,8 +95,13 @@ class RunDir:
                     "give the same ones to resume it, or another --out"
                 )
 
-    def claim(self, request: Request, *, resume: bool, data: bytes | None = None) -> None:
-        """Make the directory this run's own, or refuse without touching anything; ``data`` are to be kept in it."""
+    def claim(
+        self, request: Request, *, resume: bool, data: bytes | None = None, own: dict[str, Any] | None = None
+    ) -> None:
+        """Make the directory this run's own, or refuse without touching anything.
+
+        ``data`` are to be kept in it, and ``own``, how they were read.
+        """
         self.check(request, resume=resume)
         if self.config.exists():
             return
@@ -102,6 +109,8 @@ class RunDir:
             self.path.mkdir(parents=True, exist_ok=True)
             if data is not None:
                 write_atomically(self.data, data)
+            if own is not None:
+                write_atomically(self.own, dump_json(own))
             write_atomically(self.config, dump_json(request.to_json()))
         except OSError as e:
             raise RunError(f"cannot write to {self.path}: {e.strerror}") from None
@@ -143,7 +152,7 @@ class RunDir:
     def tidy(self) -> None:
         """Drop what a finished run no longer needs: the checkpoint, and temporary files that a kill left behind."""
         self.checkpoint.unlink(missing_ok=True)
-        for file in (self.config, self.weights, self.history, self.metrics, self.checkpoint, self.data):
+        for file in (self.config, self.weights, self.history, self.metrics, self.checkpoint, self.data, self.own):
             for stale in self.path.glob(f".{file.name}.*.tmp"):
                 stale.unlink(missing_ok=True)
 
@@ -179,6 +188,15 @@ class RunDir:
                 f"{self.history} is damaged or from another run: its epochs are not those of {self.metrics.name}"
             )
         return rows
+
+    def read_own(self) -> dict[str, Any]:
+        """Return how the user's files were read."""
+        if not self.own.exists():
+            raise RunError(f"{self.path} was not trained on tables of nodes and edges: it cannot read new ones")
+        record = self._json(self.own)
+        if not isinstance(record, dict):
+            raise RunError(f"{self.own} is damaged: it is not a record")
+        return record
 
     def read_weights(self) -> dict[str, Tensor]:
         """Return the reported weights, checked against the hash in ``metrics.json``."""

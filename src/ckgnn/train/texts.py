@@ -16,11 +16,11 @@ from ckgnn.graph import Features, Graph
 from ckgnn.text.attach import Attached, attach, attach_documents
 from ckgnn.text.features import RANKS, fit_text_features
 from ckgnn.train.extend import extend, probabilities
+from ckgnn.train.nodes import BY_ROW
 
 if TYPE_CHECKING:
     from ckgnn.train.run import Trained
 
-BY_ROW = ("raw", "row", "l2")  # forms in which the features of a node do not depend on the others
 AT_ONCE = 4096  # texts: what is held for them is small beside the graph
 
 
