@@ -19,7 +19,7 @@ from ckgnn.version import __version__
 if TYPE_CHECKING:
     from ckgnn.data import Dataset, load
     from ckgnn.errors import CkgnnError
-    from ckgnn.estimators import TextClassifier
+    from ckgnn.estimators import NodeClassifier, TextClassifier
     from ckgnn.graph import Graph
     from ckgnn.kernels import LearnedKernel
     from ckgnn.nn import CKGAT, CKGCN, CKGATConv, CKGCNConv, Inputs, composite
@@ -39,6 +39,7 @@ _HOME = {
     "Graph": "graph",
     "Inputs": "nn",
     "LearnedKernel": "kernels",
+    "NodeClassifier": "estimators",
     "Split": "split",
     "TextClassifier": "estimators",
     "Trained": "train",
@@ -61,6 +62,7 @@ __all__ = [
     "Graph",
     "Inputs",
     "LearnedKernel",
+    "NodeClassifier",
     "Split",
     "TextClassifier",
     "Trained",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ckgnn.estimators.node import NodeClassifier
 from ckgnn.estimators.text import TextClassifier
 
-__all__ = ["TextClassifier"]
+__all__ = ["NodeClassifier", "TextClassifier"]

@@ -17,15 +17,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ckgnn.data.texts import number, text_dataset
 from ckgnn.data.vectors import read_vectors
 from ckgnn.errors import RunError
+from ckgnn.estimators.storing import FILE, KINDS
 from ckgnn.files import dump_json, write_atomically
 from ckgnn.text import Cleaning
 from ckgnn.text.corpus import Corpus
 from ckgnn.train import Trained, open_run, resolve, run, save
 from ckgnn.train.texts import Predicted, predict_texts
 
-FILE = "estimator.json"
 SVD = 100  # dimensions of the kernel's features where no word vectors are given
-KINDS = {"U": str, "i": int, "b": bool, "f": float}  # of labels that a file can hold
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
