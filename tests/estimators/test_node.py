@@ -82,8 +82,8 @@ def test_in_a_pipeline_with_cross_validation_and_a_grid() -> None:
 
 
 EXCEPTED = {
-    "check_classifiers_classes": "it gives the labels -1 and 1, and -1 stands for no label here, as in scikit-learn's own "
-    "semi-supervised estimators, which the check leaves out by their names",
+    "check_classifiers_classes": "it gives the labels -1 and 1, and -1 stands for no label here, as in "
+    "scikit-learn's own semi-supervised estimators, which the check leaves out by their names",
 }
 
 

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+import shutil
+import sys
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -307,9 +309,18 @@ def test_an_unknown_map_is_named() -> None:
 
 
 def test_without_opentsne_the_map_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
+    monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(ConfigError, match="pip install openTSNE"):
-        place(np.ones((5, 2)), "tsne")
+        place(np.eye(5), "tsne")
+
+
+def test_opentsne_keeps_groups_together() -> None:
+    pytest.importorskip("openTSNE", reason="openTSNE is not installed")
+    hidden = np.random.default_rng(0).normal(size=(60, 5)) + 20.0 * (np.arange(60) % 2)[:, None]
+    places = place(hidden, "tsne")
+    near = np.argsort(((places[:, None] - places[None]) ** 2).sum(2), axis=1)[:, 1]
+    assert np.mean(near % 2 == np.arange(60) % 2) == 1.0
+    np.testing.assert_array_equal(places, place(hidden, "tsne"))
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 15, 52])
@@ -318,10 +329,10 @@ def test_every_class_has_a_colour_of_its_own(count: int) -> None:
     assert all(re.fullmatch("#[0-9A-Fa-f]{6}", c) for c in colours(count))
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run directory with a control, a comparison, one unfinished run and one of another seed."""
-    out = tmp_path / "run"
+    out = tmp_path_factory.mktemp("runs") / "run"
     fitted(out=out)
     fitted(out=out / "control", kernel="one")
     fitted(out=out / "compare-gcn", model="gcn")
@@ -329,6 +340,12 @@ def run(tmp_path: Path) -> Path:
     fitted(out=out / "compare-ckgat", model="ckgat")
     (out / "compare-ckgat" / "metrics.json").unlink()
     return out
+
+
+@pytest.fixture
+def run(whole_run: Path, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    return Path(shutil.copytree(whole_run, tmp_path / "run"))
 
 
 @pytest.mark.usefixtures("still")

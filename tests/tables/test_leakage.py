@@ -50,3 +50,4 @@ def test_one_feature_for_a_class() -> None:
         "feature 'f3' stands for class 'c' (98.0 %): is it made of the label?"
     ]
     assert feature_leaks(x, names, np.full(200, -1), "abcd") == []
+    assert feature_leaks(x, names, Y, "abcd", but=np.arange(10) == 3) == []

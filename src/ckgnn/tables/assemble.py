@@ -64,6 +64,7 @@ def survey(
     """Return everything that is to be said of a table of nodes and its edges; nothing is raised for faulty values."""
     issues = [*nodes.issues, *edges.issues, *label_issues(table, nodes, columns)]
     usable: list[str] = []
+    leaking: list[str] = []
     notes: list[Note] = []
     for column_name, kind in chosen(table, features, apart=columns.apart).items():
         column = Column.of(table, column_name)
@@ -79,6 +80,7 @@ def survey(
         usable.append(column_name if kind is None else f"{column_name}:{kind}")
         if columns.label is not None and (leak := column_leak(column, nodes.y, columns.label)):
             issues.append(leak)
+            leaking.append(column_name)
     if len(table) == 0:
         return Survey(None, None, None, tuple(notes), tuple(issues))
     encoder, x = None, np.zeros((len(table), 1), dtype=np.float32)
@@ -87,7 +89,8 @@ def survey(
     except CkgnnError as e:
         issues.append(Issue("no features", str(e), fatal=True))
     else:
-        issues += feature_leaks(x, encoder.names, nodes.y, nodes.classes)
+        said = np.repeat([r.column in leaking for r in encoder.rules], [len(r.names) for r in encoder.rules])
+        issues += feature_leaks(x, encoder.names, nodes.y, nodes.classes, but=said)
     graph = _graph(nodes, edges, x, name)
     split = None
     if len(nodes.classes) > 1 and not any(issue.what == "unknown parts" for issue in issues):

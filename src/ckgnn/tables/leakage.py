@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.compute as pc
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ckgnn.graph import Features, IntArray
 from ckgnn.tables.issues import Issue
@@ -45,8 +46,10 @@ def column_leak(column: Column, y: IntArray, label: str) -> Issue | None:
     )
 
 
-def feature_leaks(x: Features, names: Sequence[str], y: IntArray, classes: Sequence[str]) -> list[Issue]:
-    """Return a warning for every class that one feature stands for."""
+def feature_leaks(
+    x: Features, names: Sequence[str], y: IntArray, classes: Sequence[str], *, but: NDArray[np.bool_] | None = None
+) -> list[Issue]:
+    """Return a warning for every class that one feature stands for; ``but`` (d) marks features to pass over."""
     known = np.flatnonzero(y >= 0)
     if len(known) == 0:
         return []
@@ -56,6 +59,8 @@ def feature_leaks(x: Features, names: Sequence[str], y: IntArray, classes: Seque
     per_class, per_feature = np.asarray(member.sum(axis=1)).ravel(), np.asarray(there.sum(axis=0)).ravel()
     share = both.data / (per_class[both.row] + per_feature[both.col] - both.data)
     found = (share > SURE) & (per_class[both.row] >= FEWEST)
+    if but is not None:
+        found &= ~but[both.col]
     return [
         Issue(
             "leakage",
