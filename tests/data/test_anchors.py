@@ -14,8 +14,8 @@ SGC = [
     ("citeseer", "public", 71.2),
     ("pubmed", "public", 78.7),
     ("cora", "supervised", 87.0),
-    ("citeseer", "supervised", 78.9),
-    ("pubmed", "supervised", 88.1),
+    pytest.param("citeseer", "supervised", 78.9, marks=pytest.mark.slow),
+    pytest.param("pubmed", "supervised", 88.1, marks=pytest.mark.slow),
 ]
 
 # name, split, accuracy noted when the protocol was written, accuracy of this implementation
