@@ -60,6 +60,7 @@ FAULTS: dict[str, tuple[bytes, str]] = {
     "open.csv": (b'id,n\na,1\nb,"2\nc,3\nd,4\n', r"open.csv, line 3: .*perhaps a quotation mark is not closed"),
     "latin.csv": ("id,n\na,1\nb,é\n".encode("latin-1"), r"latin.csv, line 3, column 2: byte 0xe9 is not UTF-8"),
     "wide.csv": ("id,n\na,1\n".encode("utf-16"), r"wide.csv, line 1, column 1: byte 0xff is not UTF-8"),
+    "head.csv": (b"id,\xe9\na,1\n", r"head.csv, line 1, column 2: byte 0xe9 is not UTF-8"),
     "tabs.csv": (b"id\tn\na\t1\n", r"tabs.csv, line 1: .*one column at commas, and holds tabs.*call it .tsv"),
     "commas.tsv": (b"id,n\na,1\n", r"commas.tsv, line 1: .*one column at tabs, and holds commas.*call it .csv"),
     "german.csv": (b"id;n\na;1\n", r"german.csv, line 1: .*holds semicolons: save the file with commas"),
@@ -83,6 +84,15 @@ def test_a_stray_quotation_mark_is_part_of_a_value(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('id,size\na,5" pipe\nb,6\n')
     assert read_table(path).text("size").to_pylist() == ['5" pipe', "6"]
+
+
+def test_whatever_the_header_values_stay_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('\n\n"id\n2",na"me,\ufffd\n007,010,1e3\n')
+    table = read_table(path)
+    assert table.names == ["id\n2", 'na"me', "\ufffd"]
+    assert [table.text(name).to_pylist() for name in table.names] == [["007"], ["010"], ["1e3"]]
+    assert table.locate(0) == f"{path}, line 5"
 
 
 def test_a_file_without_rows_is_a_table(tmp_path: Path) -> None:

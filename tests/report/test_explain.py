@@ -192,7 +192,9 @@ def test_unknown_labels_stay_unknown() -> None:
 
 def test_documents_are_explained_by_their_words() -> None:
     dataset = documents()
-    config = train.resolve("ckgcn", "texts", "given:0", {"hidden": 4, "encoder": [6, 3], "epochs": 12, "encoder_input": "tfidf-svd:3"})
+    config = train.resolve(
+        "ckgcn", "texts", "given:0", {"hidden": 4, "encoder": [6, 3], "epochs": 12, "encoder_input": "tfidf-svd:3"}
+    )
     trained = train.run(dataset, dataset.split("given:0"), config, seed=0)
     e = explain(trained, 2)
     words = {n.name for n in e.neighbours if not n.itself}

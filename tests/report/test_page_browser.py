@@ -79,7 +79,6 @@ def address(trained: train.Trained, tmp_path_factory: pytest.TempPathFactory) ->
 def opened(browser: Any, address: str) -> Any:
     """Return the browser with a fresh page in it."""
     browser.get_log("browser")
-    browser.get_log("performance")
     browser.get("about:blank")
     browser.get(address)
     until(lambda: browser.execute_script("return document.documentElement.dataset.ready === '2'"))

@@ -74,12 +74,13 @@ def _delimited(path: Path, delimiter: str) -> Table:
     header = _header(path, content, delimiter)
     if content.count(b'"') % 2:
         _check_rows(path, content, delimiter, len(header))
+    numbered = [str(i) for i in range(len(header))]  # so that the types do not hang on how a header is read
     try:
         columns = pyarrow.csv.read_csv(
             pa.BufferReader(content),
-            read_options=pyarrow.csv.ReadOptions(block_size=BLOCK),
+            read_options=pyarrow.csv.ReadOptions(block_size=BLOCK, column_names=numbered),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(numbered, pa.string())),
         )
     except pa.ArrowException as e:
         _check_rows(path, content, delimiter, len(header))
@@ -91,19 +92,22 @@ def _delimited(path: Path, delimiter: str) -> Table:
     def lines() -> IntArray:
         return np.array([line for line, _ in _rows(path, path.read_bytes(), delimiter)][1:], dtype=np.int64)
 
-    columns = columns.rename_columns([name.strip() for name in header])
+    columns = columns.slice(1).rename_columns(header)  # the first row was the header
     return Table(str(path), columns, lambda row: f"{path}, line {lines()[row]}")
 
 
 def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
-    """Return the names of the columns, as they stand in the file."""
+    """Return the names of the columns."""
     head = io.StringIO(content[:BLOCK].decode("utf-8-sig", errors="replace"), newline="")
     try:
         header = next((row for row in csv.reader(head, delimiter=delimiter) if row), [])
     except csv.Error:
         _check_rows(path, content, delimiter, None)
         raise
-    _check_header(path, [name.strip() for name in header], f"{path}, line 1")
+    if any("\ufffd" in name for name in header):  # perhaps one that could not be decoded
+        _check_rows(path, content, delimiter, None)
+    header = [name.strip() for name in header]
+    _check_header(path, header, f"{path}, line 1")
     if len(header) == 1 and (other := next((s for s in SEPARATORS if s in header[0] and s != delimiter), None)):
         raise DataError(
             f"{path}, line 1: the header {header[0]!r} is one column at {SEPARATORS[delimiter]}, and holds "

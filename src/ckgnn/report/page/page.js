@@ -124,9 +124,9 @@
       cell(row, mark(n));
       return row;
     }));
-    const kept = all.length - 1;
-    const of = kept < degree[i] ? `the ${kept} of ${degree[i]} neighbours with the largest k_hat` : `${degree[i]} ` + (degree[i] === 1 ? "neighbour" : "neighbours");
-    table.caption.firstElementChild.textContent = `${name(i)} and ${of}, largest share first`;
+    const kept = all.length - 1, part = kept < degree[i] ? `the ${kept} with the largest k_hat of ` : "";
+    const of = `${degree[i]} ` + (degree[i] === 1 ? "neighbour" : "neighbours");
+    table.caption.firstElementChild.textContent = `${name(i)} and ${part}${of}, largest share first`;
     return of;
   }
 
@@ -136,10 +136,11 @@
     el("chosen").hidden = false;
     el("chosen-name").textContent = name(i);
     const of = list(i);
-    const cut = neighbours(i).filter((n) => mark(n) === "switched off").length;
+    const listed = neighbours(i), cut = listed.filter((n) => mark(n) === "switched off").length;
+    const among = listed.length - 1 < degree[i] ? `of the ${listed.length - 1} listed` : "of them";
     el("chosen-text").textContent =
       `Predicted ${className(predicted[i])} with ${percent(p[i])}; known: ${label[i] < 0 ? "no class" : className(label[i])}. ` +
-      `It has ${of}` + (data.hasKernel ? `, ${cut} of them switched off by the kernel.` : ".");
+      `It has ${of}` + (data.hasKernel ? `, ${cut} ${among} switched off by the kernel.` : ".");
     if (nodes !== null) {
       if (nodes.selected.indices[0] !== i || nodes.selected.indices.length !== 1) nodes.selected.indices = [i];
       drawAround(i);

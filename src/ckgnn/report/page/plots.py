@@ -121,5 +121,5 @@ def _bokeh() -> Any:
         import bokeh.embed
         import bokeh.resources
     except ImportError:
-        raise ConfigError("a page needs Bokeh, which is not installed: pip install 'ckgnn[report]'") from None
+        raise ConfigError("a page needs Bokeh, which is not installed: pip install bokeh") from None
     return bokeh
