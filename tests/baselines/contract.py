@@ -1,7 +1,7 @@
 """What every comparison system promises, as functions from a system to what is wrong with it.
 
 They run on a cut of the embedded graph with odd nodes added, with settings that make a fit cheap.  A system in
-``SYSTEMS`` is tested without further ado; one that needs other settings, or draws nothing, has a line in ``CASES``.
+``GRAPH_SYSTEMS`` is tested without further ado; one that needs other settings, or draws nothing, has a line in ``CASES``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ Complaints = list[str]
 
 CITATION = ("cora", "citeseer", "pubmed")
 SPLITS = ("public", "supervised")
+KINDS = ("default", "text", "own")  # tables of a preset that are not about one dataset
 CLASSES, PER_CLASS, TRAIN, VALIDATE = 3, 130, 20, 150  # the two in the middle for each class
 ODD = 3  # nodes added at the end: isolated; isolated and without features; linked and without features
 
@@ -212,7 +213,7 @@ def known_presets(system: AnySystem) -> Complaints:
     wrong = [f"{d}, {s}: {e}" for d in CITATION for s in SPLITS if (e := _refusal(system, d, s))]
     file = resources.files("ckgnn").joinpath("presets", f"{system.name}.toml")
     preset = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    wrong += [f"[{name}] is no dataset" for name in preset if name not in ("default", *data.names())]
+    wrong += [f"[{name}] is no dataset" for name in preset if name not in (*KINDS, *data.names())]
     tables = [(name, key) for name, table in preset.items() for key, v in table.items() if isinstance(v, dict)]
     return wrong + [f"[{name}.{key}] is no split" for name, key in tables if key not in SPLITS]
 

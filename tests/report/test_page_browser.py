@@ -57,7 +57,7 @@ def browser() -> Iterator[Any]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=Service(driver))
-    started.command_executor.client_config.timeout = 30  # seconds until a browser that hangs is given up
+    started.command_executor.client_config.timeout = 120  # seconds; on a busy machine a page can take long
     yield started
     started.quit()
 

@@ -8,8 +8,8 @@ its largest eigenvalue taken as 2.  In that graph every word is joined to its ne
 with weight exp(-d^2 / s^2), d = 1 - cosine, s the mean distance of the farthest neighbour.  A word without a vector
 has no neighbours: of its own signal it sees T_0, T_2, ... only.
 
-In the code behind the published figures x has sum 1 and b starts at 0.1.  Then h is little but a constant over tens of
-thousands of words, and hundreds of epochs go by before anything is learned; a b that starts at 0 needs ten.
+In the code behind the published figures x has sum 1 and b starts at 0.1.  Then h is at first little but a constant over
+all words, and training is slow to leave the commonest class; here x has unit length and b starts at 0.
 """
 
 from __future__ import annotations
