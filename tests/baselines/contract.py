@@ -1,7 +1,8 @@
 """What every comparison system promises, as functions from a system to what is wrong with it.
 
 They run on a cut of the embedded graph with odd nodes added, with settings that make a fit cheap.  A system in
-``GRAPH_SYSTEMS`` is tested without further ado; one that needs other settings, or draws nothing, has a line in ``CASES``.
+``GRAPH_SYSTEMS`` is tested without further ado; one that needs other settings, or draws nothing, has a line in
+``CASES``.
 """
 
 from __future__ import annotations
