@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 from ckgnn.baselines.fastgcn import (
     SYSTEM,
-    FastGCN,
     Settings,
     batches,
     column_norms,
@@ -19,6 +18,7 @@ from ckgnn.baselines.fastgcn import (
     released,
     sampled_logits,
 )
+from ckgnn.baselines.mlp import MLP
 from ckgnn.baselines.protocol import Task
 from ckgnn.errors import ConfigError
 from ckgnn.graph import Graph
@@ -79,7 +79,7 @@ def test_with_every_node_once_the_logits_and_gradients_are_those_of_the_full_pro
     graph = random_graph(d=5)
     a_hat, dense = matrix(graph)
     x = torch.tensor(graph.dense_x(), dtype=torch.float64)
-    model = FastGCN(5, 3, 4, 0.0, seed=0).double()
+    model = MLP(5, 3, 4, 0.0, seed=0).double()
     batch = torch.tensor([3, 8, 0, 5])
     ours = sampled_logits(model, x, a_hat, batch, torch.ones_like)
     oracle = (dense @ (torch.relu(x @ model.first) @ model.second))[batch]
@@ -131,7 +131,7 @@ def test_what_is_reported_is_the_full_network(sampler: str) -> None:
     _, dense = matrix(t.graph)
     x = torch.tensor(t.graph.dense_x(), dtype=torch.float64)
     x = x / x.sum(1, keepdim=True).clamp(min=1)
-    model = FastGCN(t.graph.d, t.graph.c, settings.hidden, 0.0, seed=5).double()
+    model = MLP(t.graph.d, t.graph.c, settings.hidden, 0.0, seed=5).double()
     oracle = (dense @ torch.relu(dense @ x @ model.first) @ model.second).softmax(1)
     np.testing.assert_allclose(fitted.probabilities, oracle.detach().numpy(), atol=1e-6)
     assert fitted.notes == {"graph_mode": "transductive"}

@@ -170,9 +170,7 @@ def test_a_fit_says_which_operators_it_used() -> None:
 def test_everything_is_trained_and_only_the_first_layer_decays(monkeypatch: pytest.MonkeyPatch) -> None:
     groups: list[dict[str, Any]] = []
     made: list[Any] = []
-    monkeypatch.setattr(
-        gwnn, "learn", lambda learner, *_, **__: made.append(learner.module) or Fitted(np.zeros((1, 1)))
-    )
+    monkeypatch.setattr(gwnn, "learn_all", lambda model, *_: made.append(model) or Fitted(np.zeros((1, 1))))
     monkeypatch.setattr(torch.optim, "Adam", lambda parts, **_: groups.extend(parts))
     gwnn.fit(task_of(world()), Settings(), 0)
     decaying, others = ({id(p) for p in g["params"]} for g in groups)

@@ -144,7 +144,7 @@ def test_everything_is_trained_and_only_the_first_layer_decays(
 ) -> None:
     groups: list[dict[str, Any]] = []
     made: list[Any] = []
-    monkeypatch.setattr(module, "learn", lambda learner, *_, **__: made.append(learner.module))
+    monkeypatch.setattr(module, "learn_all", lambda model, *_: made.append(model))
     monkeypatch.setattr(torch.optim, "Adam", lambda parts, **_: groups.extend(parts))
     module.fit(task_of(world()), module.Settings(), 0)
     decaying, others = ({id(p) for p in g["params"]} for g in groups)

@@ -21,16 +21,14 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ckgnn.baselines.diffusion import DiffusionNet, LanczosSettings, perceptron, project
 from ckgnn.baselines.lanczos import lanczos
-from ckgnn.baselines.loop import Learner, adam, full_batch, learn
+from ckgnn.baselines.loop import adam, learn_all
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.features import features
 from ckgnn.settings import within
 from ckgnn.sparse import Adjacency, CSRMatrix, feature_tensor, matmul, spmm, squared_distance
-from ckgnn.train.fit import decay_term
 from ckgnn.train.streams import stream
 
 
@@ -105,14 +103,7 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     net = model.net
     others = [*net.second.parameters(), net.last, net.bias, *model.filters.parameters(), model.code]
     optimizer = adam(settings.lr, (net.first.parameters(), settings.weight_decay), (others, 0.0))
-    train, y = torch.from_numpy(task.labels.train), torch.from_numpy(task.labels.y_train)
-    learner = Learner(
-        model,
-        full_batch(model, optimizer, lambda: F.cross_entropy(model(x)[train], y)),
-        lambda: model(x),
-        (lambda: decay_term(optimizer)) if settings.monitor_l2 else lambda: 0.0,
-    )
-    return learn(learner, task.labels, stop=settings.stop, epochs=settings.epochs)
+    return learn_all(model, optimizer, lambda: model(x), task.labels, settings)
 
 
 SYSTEM = System("adalnet", "AdaLNet", Settings(), fit)

@@ -17,10 +17,9 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.linalg import eigsh
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ckgnn.baselines.chebyshev_series import shifted_laplacian
-from ckgnn.baselines.loop import Learner, adam, full_batch, learn
+from ckgnn.baselines.loop import adam, learn_all
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.baselines.settings import ByEpochs
 from ckgnn.features import features
@@ -28,7 +27,6 @@ from ckgnn.graph import Graph
 from ckgnn.nn.dropout import dropout, relu_dropout
 from ckgnn.settings import within
 from ckgnn.sparse import CSRMatrix, feature_tensor, matmul
-from ckgnn.train.fit import decay_term
 from ckgnn.train.streams import stream
 
 
@@ -94,14 +92,7 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     laplacian = feature_tensor(scaled_laplacian(graph), sparse=True)
     model = ChebyNet(graph.d, graph.c, settings.hidden, settings.order, settings.dropout, seed)
     optimizer = adam(settings.lr, ([model.first], settings.weight_decay), ([model.second], 0.0))
-    train, y = torch.from_numpy(task.labels.train), torch.from_numpy(task.labels.y_train)
-    learner = Learner(
-        model,
-        full_batch(model, optimizer, lambda: F.cross_entropy(model(x, laplacian)[train], y)),
-        lambda: model(x, laplacian),
-        (lambda: decay_term(optimizer)) if settings.monitor_l2 else lambda: 0.0,
-    )
-    return learn(learner, task.labels, stop=settings.stop, epochs=settings.epochs)
+    return learn_all(model, optimizer, lambda: model(x, laplacian), task.labels, settings)
 
 
 SYSTEM = System("chebynet", "ChebyNet", Settings(), fit)

@@ -20,14 +20,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from ckgnn.baselines.loop import Learner, adam, learn
+from ckgnn.baselines.mlp import MLP
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.baselines.settings import ByEpochs
 from ckgnn.features import features
-from ckgnn.nn.dropout import dropout, relu_dropout
 from ckgnn.settings import one_of, within
 from ckgnn.sparse import Adjacency, CSRMatrix, feature_tensor, matmul, row_sum
 from ckgnn.train.fit import decay_term
@@ -51,29 +51,6 @@ class Settings(ByEpochs):
         within("batch", self.batch, 1, 1_000_000)
         within("samples", self.samples, 1, 1_000_000)
         one_of("sampler", self.sampler, SAMPLERS)
-
-
-class FastGCN(nn.Module):
-    """Two weights without bias; the sums over neighbours are done outside.
-
-    Shapes: ``ax`` (n, d) dense or CSR; out (n, c).
-    """
-
-    def __init__(self, d: int, c: int, hidden: int, dropout: float, seed: int) -> None:
-        super().__init__()
-        self.dropout = dropout
-        self.first = nn.Parameter(torch.empty(d, hidden))
-        self.second = nn.Parameter(torch.empty(hidden, c))
-        weights = stream(seed, "weights")
-        for w in (self.first, self.second):
-            nn.init.xavier_uniform_(w, generator=weights)
-        self.generator = stream(seed, "dropout")
-
-    def forward(self, ax: Tensor | CSRMatrix) -> Tensor:
-        """Return what is summed over neighbours, drop(H) W_1."""
-        ax = dropout(ax, self.dropout, self.generator, training=self.training)
-        h = relu_dropout(matmul(ax, self.first), self.dropout, self.generator, training=self.training)
-        return matmul(h, self.second)
 
 
 def iid(norm: Tensor, near: Tensor, samples: int, generator: torch.Generator) -> Tensor:
@@ -122,7 +99,7 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     adjacency = Adjacency.of(graph)
     a_hat = CSRMatrix(adjacency.pattern, adjacency.a_hat)
     norm = column_norms(a_hat)
-    model = FastGCN(graph.d, graph.c, settings.hidden, settings.dropout, seed)
+    model = MLP(graph.d, graph.c, settings.hidden, settings.dropout, seed)
     optimizer = adam(settings.lr, ([model.first], settings.weight_decay), ([model.second], 0.0))
     train, y = torch.from_numpy(task.labels.train), torch.from_numpy(task.labels.y_train)
     sampler, generator = SAMPLERS[settings.sampler], stream(seed, "sampling")

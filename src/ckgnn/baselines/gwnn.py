@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from ckgnn.baselines.loop import Learner, adam, full_batch, learn
+from ckgnn.baselines.loop import adam, learn_all
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.baselines.settings import ByEpochs
 from ckgnn.baselines.wavelets import MODES, SymmetricMap, Wavelets, wavelets
@@ -22,7 +21,6 @@ from ckgnn.features import features
 from ckgnn.nn.dropout import dropout, relu_dropout
 from ckgnn.settings import not_negative, one_of, positive
 from ckgnn.sparse import CSRMatrix, feature_tensor, matmul
-from ckgnn.train.fit import decay_term
 from ckgnn.train.streams import stream
 
 
@@ -84,14 +82,7 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
         ([model.first, model.first_g], settings.weight_decay),
         ([model.second, model.second_g], 0.0),
     )
-    train, y = torch.from_numpy(task.labels.train), torch.from_numpy(task.labels.y_train)
-    learner = Learner(
-        model,
-        full_batch(model, optimizer, lambda: F.cross_entropy(model(x)[train], y)),
-        lambda: model(x),
-        (lambda: decay_term(optimizer)) if settings.monitor_l2 else lambda: 0.0,
-    )
-    fitted = learn(learner, task.labels, stop=settings.stop, epochs=settings.epochs)
+    fitted = learn_all(model, optimizer, lambda: model(x), task.labels, settings)
     density = operators.density and list(operators.density)  # none: matrix-free, without a threshold
     return replace(fitted, notes={"mode": settings.mode, "density": density})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from torch.nn import functional as F
 from ckgnn.baselines.protocol import Fitted
 from ckgnn.errors import ConfigError
 from ckgnn.train import Labels, Measures, make_rule
+from ckgnn.train.fit import decay_term
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,33 @@ def full_batch(module: nn.Module, optimizer: torch.optim.Optimizer, loss: Callab
         return float(value.detach())
 
     return step
+
+
+class Watched(Protocol):
+    """Settings of a system that trains by epochs, with the choice of what its rule watches."""
+
+    @property
+    def stop(self) -> str: ...
+
+    @property
+    def epochs(self) -> int: ...
+
+    @property
+    def monitor_l2(self) -> bool: ...
+
+
+def learn_all(
+    model: nn.Module, optimizer: torch.optim.Optimizer, logits: Callable[[], Tensor], labels: Labels, settings: Watched
+) -> Fitted:
+    """Train on all labels at once; where settings say so, the rule watches the decay term as well."""
+    train, y = torch.from_numpy(labels.train), torch.from_numpy(labels.y_train)
+    learner = Learner(
+        model,
+        full_batch(model, optimizer, lambda: F.cross_entropy(logits()[train], y)),
+        logits,
+        (lambda: decay_term(optimizer)) if settings.monitor_l2 else lambda: 0.0,
+    )
+    return learn(learner, labels, stop=settings.stop, epochs=settings.epochs)
 
 
 @torch.no_grad()

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from ckgnn.baselines.loop import Learner, adam, full_batch, learn
+from ckgnn.baselines.loop import adam, learn_all
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.baselines.settings import ByEpochs
 from ckgnn.features import features
 from ckgnn.nn.dropout import dropout, relu_dropout
 from ckgnn.sparse import CSRMatrix, feature_tensor, matmul
-from ckgnn.train.fit import decay_term
 from ckgnn.train.streams import stream
 
 
@@ -53,14 +51,7 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     x = feature_tensor(features(task.graph, "row"))
     model = MLP(task.graph.d, task.graph.c, settings.hidden, settings.dropout, seed)
     optimizer = adam(settings.lr, ([model.first], settings.weight_decay), ([model.second], 0.0))
-    train, y = torch.from_numpy(task.labels.train), torch.from_numpy(task.labels.y_train)
-    learner = Learner(
-        model,
-        full_batch(model, optimizer, lambda: F.cross_entropy(model(x)[train], y)),
-        lambda: model(x),
-        (lambda: decay_term(optimizer)) if settings.monitor_l2 else lambda: 0.0,
-    )
-    return learn(learner, task.labels, stop=settings.stop, epochs=settings.epochs)
+    return learn_all(model, optimizer, lambda: model(x), task.labels, settings)
 
 
 SYSTEM = System("mlp", "MLP", Settings(), fit)
