@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 PANEL = "Your own texts"
 BOTH = "Your own data"
-SVD = 100  # dimensions of the kernel's features where no word vectors are given
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -85,28 +84,23 @@ def open_texts(
     window: int,
 ) -> Source:
     """Read and clean texts and build their graph, saying what came of it."""
-    from dataclasses import replace
-
     from ckgnn.data.corpora import read_corpus
-    from ckgnn.data.texts import number, text_dataset
-    from ckgnn.data.vectors import read_vectors
+    from ckgnn.data.texts import own_texts
+    from ckgnn.data.vectors import Coverage
     from ckgnn.text import Cleaning
 
     cleaning = Cleaning(tokenizer, stop_words, min_count)
     corpus = read_corpus(file, text=text, label=label, split=split)
-    documents = number(corpus, cleaning)
+    dataset, features = own_texts(corpus, cleaning, vectors=vectors, window=window)
+    documents = dataset.graph.documents
+    assert documents is not None
     words = len(documents.vocabulary)
-    if vectors is not None:
-        found, coverage = read_vectors(vectors, documents.vocabulary)
-        documents = replace(documents, vectors=found)
-        record = coverage.record(documents)
-        note(f"word vectors: {record['words_covered']:,} of {words:,} words have one")
-    dataset = text_dataset(corpus, documents, window=window)
+    if documents.vectors is not None:
+        covered = Coverage.of(documents.vectors).record(documents)["words_covered"]
+        note(f"word vectors: {covered:,} of {words:,} words have one")
     empty = int((documents.indptr[1:] == documents.indptr[:-1]).sum())
     note(
         f"{len(documents):,} documents in {len(corpus.classes)} classes, {words:,} words, "
         f"{dataset.graph.num_edges:,} edges" + (f"; {empty:,} documents have no word left" if empty else "")
     )
-    rank = max(1, min(SVD, words - 1, len(documents) - 1))
-    features = "vectors" if vectors is not None else f"tfidf-svd:{rank}"
     return Source(dataset, "texts", "given:0", {"encoder_input": features})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import replace
 
 import numpy as np
 
 from ckgnn.data.dataset import Dataset
+from ckgnn.data.vectors import read_vectors
 from ckgnn.documents import Documents
 from ckgnn.graph import IntArray
 from ckgnn.split import Split
 from ckgnn.text import Cleaning, build, split, tokens, vocabulary
 from ckgnn.text.corpus import Corpus
+from ckgnn.text.features import RANKS
 
 TEST_SHARE = 5  # one in so many labelled documents tests, where a corpus does not say which
 
@@ -35,6 +38,21 @@ def number(corpus: Corpus, cleaning: Cleaning, *, inductive: bool = False) -> Do
 def read_texts(corpus: Corpus, cleaning: Cleaning, *, inductive: bool = False) -> Dataset:
     """Return a corpus, cleaned, as a dataset."""
     return text_dataset(corpus, number(corpus, cleaning, inductive=inductive))
+
+
+def own_texts(
+    corpus: Corpus, cleaning: Cleaning, *, vectors: str | os.PathLike[str] | None = None, window: int = 20
+) -> tuple[Dataset, str]:
+    """Return a corpus of one's own as a dataset, and the features by which a kernel can compare its nodes.
+
+    These are the word vectors of a file or, without one, singular directions of TF-IDF, as many as there can be.
+    """
+    documents = number(corpus, cleaning)
+    features = f"tfidf-svd:{max(1, min(RANKS['tfidf-svd'], len(documents.vocabulary) - 1, len(documents) - 1))}"
+    if vectors is not None:
+        documents = replace(documents, vectors=read_vectors(vectors, documents.vocabulary)[0])
+        features = "vectors"
+    return text_dataset(corpus, documents, window=window), features
 
 
 def text_dataset(corpus: Corpus, documents: Documents, *, window: int = 20, tfidf: str = "count") -> Dataset:

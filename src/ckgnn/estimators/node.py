@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ckgnn.data import Dataset
 from ckgnn.data.splits import draw_validation
-from ckgnn.errors import RunError
-from ckgnn.estimators.storing import FILE, KINDS
-from ckgnn.files import dump_json, write_atomically
+from ckgnn.estimators.storing import store, stored
 from ckgnn.graph import Graph
 from ckgnn.split import Split
-from ckgnn.train import Trained, open_run, resolve, run, save
+from ckgnn.train import Trained, resolve, run
 from ckgnn.train.nodes import predict_nodes
 
 UNLABELLED = -1
@@ -119,37 +116,17 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def save(self, path: Path | str) -> None:
         """Write a run directory that :meth:`load` reads."""
         check_is_fitted(self)
-        kind = self.classes_.dtype.kind
-        if kind not in KINDS:
-            raise RunError(f"labels of type {self.classes_.dtype} cannot be written to a file: use strings or numbers")
-        save(self.trained_, path)
-        record = {
-            "estimator": type(self).__name__,
-            "parameters": self.get_params(),
-            "classes": self.classes_.tolist(),
-            "kind": kind,
-            "nearest": self.neighbors_ is not None,
-            "transduction": self.transduction_.tolist(),
-        }
-        write_atomically(Path(path) / FILE, dump_json(record))
+        kept = {"nearest": self.neighbors_ is not None, "transduction": self.transduction_.tolist()}
+        store(path, self.trained_, self.get_params(), self.classes_, **kept)
 
     @classmethod
     def load(cls, path: Path | str) -> NodeClassifier:
         """Return a classifier as it was saved."""
-        file = Path(path) / FILE
-        try:
-            record = json.loads(file.read_text(encoding="utf-8"))
-            out = cls(**record["parameters"])
-            out.classes_ = np.array(record["classes"], dtype=KINDS[record["kind"]])
-            out.transduction_ = np.array(record["transduction"], dtype=KINDS[record["kind"]])
-            nearest = bool(record["nearest"])
-        except OSError as e:
-            raise RunError(f"cannot read {file}: {e.strerror}") from None
-        except (ValueError, KeyError, TypeError) as e:
-            raise RunError(f"{file} is damaged: {e}") from None
-        out.trained_ = open_run(path)
+        out: NodeClassifier
+        out, kept = stored(cls, path, "nearest", "transduction")
+        out.transduction_ = np.array(kept["transduction"], dtype=out.classes_.dtype)
         out.n_features_in_ = out.trained_.graph.d
-        out.neighbors_ = out._neighbours(out.trained_.graph.x) if nearest else None
+        out.neighbors_ = out._neighbours(out.trained_.graph.x) if kept["nearest"] else None
         return out
 
     def _neighbours(self, X: Any) -> NearestNeighbors:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ckgnn.data.texts import number, text_dataset
-from ckgnn.data.vectors import read_vectors
-from ckgnn.errors import RunError
-from ckgnn.estimators.storing import FILE, KINDS
-from ckgnn.files import dump_json, write_atomically
+from ckgnn.data.texts import own_texts
+from ckgnn.estimators.storing import store, stored
 from ckgnn.text import Cleaning
 from ckgnn.text.corpus import Corpus
-from ckgnn.train import Trained, open_run, resolve, run, save
+from ckgnn.train import Trained, resolve, run
 from ckgnn.train.texts import Predicted, predict_texts
-
-SVD = 100  # dimensions of the kernel's features where no word vectors are given
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -81,11 +74,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         corpus = Corpus(
             "texts", tuple(documents), codes.astype(np.int64), tuple(map(str, classes)), ("train",) * len(documents)
         )
-        coded = number(corpus, Cleaning(self.tokenizer, self.stop_words, self.min_count))
-        features = f"tfidf-svd:{max(1, min(SVD, len(coded.vocabulary) - 1, len(coded) - 1))}"
-        if self.vectors is not None:
-            coded, features = replace(coded, vectors=read_vectors(self.vectors, coded.vocabulary)[0]), "vectors"
-        dataset = text_dataset(corpus, coded, window=self.window)
+        cleaning = Cleaning(self.tokenizer, self.stop_words, self.min_count)
+        dataset, features = own_texts(corpus, cleaning, vectors=self.vectors, window=self.window)
         split = dataset.split(f"given:{self.random_state}")
         config = resolve(self.model, "texts", split.name, {"encoder_input": features, **(self.settings or {})})
         self.classes_ = classes
@@ -113,26 +103,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def save(self, path: Path | str) -> None:
         """Write a run directory; ``ckgnn predict`` reads it as well as :meth:`load`."""
         check_is_fitted(self)
-        kind = self.classes_.dtype.kind
-        if kind not in KINDS:
-            raise RunError(f"labels of type {self.classes_.dtype} cannot be written to a file: use strings or numbers")
-        save(self.trained_, path)
-        record = {"parameters": self.get_params(), "classes": self.classes_.tolist(), "kind": kind}
-        write_atomically(Path(path) / FILE, dump_json(record))
+        store(path, self.trained_, self.get_params(), self.classes_)
 
     @classmethod
     def load(cls, path: Path | str) -> TextClassifier:
         """Return a classifier as it was saved."""
-        file = Path(path) / FILE
-        try:
-            record = json.loads(file.read_text(encoding="utf-8"))
-            out = cls(**record["parameters"])
-            out.classes_ = np.array(record["classes"], dtype=KINDS[record["kind"]])
-        except OSError as e:
-            raise RunError(f"cannot read {file}: {e.strerror}") from None
-        except (ValueError, KeyError, TypeError) as e:
-            raise RunError(f"{file} is damaged: {e}") from None
-        out.trained_ = open_run(path)
+        out: TextClassifier = stored(cls, path)[0]
         return out
 
     def __sklearn_tags__(self) -> Any:
