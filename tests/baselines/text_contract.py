@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from ckgnn.baselines import cnn, graph_cnn, lstm, text_sgc, tfidf_svm, wide_mlp
+from ckgnn.baselines import TEXT_SYSTEMS
 from ckgnn.baselines.protocol import Fitted, System, Task
 from ckgnn.data import Dataset
 from ckgnn.documents import Documents
@@ -32,20 +32,7 @@ from tests.baselines.contract import _global_state, _not_distributions, _restore
 AnySystem = System[Any]
 Complaints = list[str]
 
-SYSTEMS: dict[str, AnySystem] = {
-    system.name: system
-    for system in (
-        cnn.SYSTEM,
-        cnn.NON_STATIC,
-        lstm.SYSTEM,
-        lstm.PRETRAIN,
-        lstm.BOTH_WAYS,
-        tfidf_svm.SYSTEM,
-        wide_mlp.SYSTEM,
-        graph_cnn.SYSTEM,
-        text_sgc.SYSTEM,
-    )
-}
+SYSTEMS: dict[str, AnySystem] = TEXT_SYSTEMS
 CORPORA = ("r8", "r52", "ohsumed", "mr")
 
 CLASSES, PER_CLASS, OWN, SHARED, STRANGE = 3, 20, 8, 12, 6  # words of every class, of all, and of test documents alone
