@@ -13,9 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ckgnn.benchmarks import tables
 from ckgnn.benchmarks.groups import GROUPS, Group
 from ckgnn.benchmarks.scaling import SIZES
 from ckgnn.benchmarks.startup import first_and_second_train, help_seconds
+from ckgnn.benchmarks.tables import compare as read_tables
 from ckgnn.benchmarks.text_graph import compare as compare_text_graphs
 from ckgnn.errors import CkgnnError, ConfigError, unknown
 
@@ -26,6 +28,8 @@ SINGLE = (
     "text-graph/ohsumed-memory",
     "ckgcn-ohsumed/memory",
     "predict-r8/texts",
+    "tables/million-nodes",
+    "tables/million-nodes-memory",
     "scaling/train-5e7",
     "startup/help",
     "startup/second-train",
@@ -171,12 +175,26 @@ def _texts(wanted: list[str], asked: bool, progress: Callable[[str], None]) -> I
         yield _row(predict, 1, seconds, PREDICT_SECONDS, 1.0, "s", "5 s")
 
 
+def _tables(wanted: list[str], progress: Callable[[str], None]) -> Iterator[Row]:
+    """Measure a million nodes and ten million edges from Parquet to a graph once, for both rows."""
+    speed, memory = "tables/million-nodes", "tables/million-nodes-memory"
+    if not {speed, memory} & set(wanted):
+        return
+    progress(f"{speed} ...")
+    found = read_tables()
+    if speed in wanted:
+        yield _row(speed, 1, found["seconds"], tables.SECONDS, 1.0, "s", "60 s", found["peak_mb"])
+    if memory in wanted:
+        yield _row(memory, 1, found["peak_mb"], tables.PEAK_MB, 1.0, "MB", "4 GB", found["peak_mb"])
+
+
 def _singles(wanted: list[str], threads: int, progress: Callable[[str], None]) -> Iterator[Row]:
     if "scaling/train-5e7" in wanted:
         progress("scaling/train-5e7 ...")
         result = _child("train", str(SIZES[-1]), threads)
         peak = result["peak_mb"]
         yield _row("scaling/train-5e7", threads, peak, LARGEST_MB, 1.0, "MB", "12 GB", peak, series=[result])
+    yield from _tables(wanted, progress)
     if "startup/help" in wanted:
         progress("startup/help ...")
         yield _row("startup/help", 1, help_seconds(), HELP_SECONDS, 1.0, "s", "1 s")
