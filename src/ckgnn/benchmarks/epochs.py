@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -15,9 +16,10 @@ from ckgnn.train.fit import Labels, epochs
 MANY = 10**8  # epochs: the measuring stops first
 
 
-def epoch_of(model: str, dataset: Dataset) -> Callable[[], object]:
+def epoch_of(model: str, dataset: Dataset, **settings: Any) -> Callable[[], object]:
     """Return one epoch (training step and validation pass) of a model on the public split."""
-    config = resolve(model, dataset.graph.name, "public", {"epochs": MANY, "stop": f"shchur({MANY})"})
+    changed = {"epochs": MANY, "stop": f"shchur({MANY})", **settings}
+    config = resolve(model, dataset.graph.name, "public", changed)
     return epoch_on(dataset.graph, dataset.split("public"), config)
 
 
