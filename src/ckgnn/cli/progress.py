@@ -35,14 +35,24 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
+def together(*watchers: Callable[[State], None]) -> Callable[[State], None]:
+    """Return what tells all of them."""
+
+    def on_epoch(state: State) -> None:
+        for watcher in watchers:
+            watcher(state)
+
+    return on_epoch
+
+
 @contextmanager
-def progress(title: str, epochs: int, *, quiet: bool) -> Iterator[Callable[[State], None] | None]:
+def progress(title: str, epochs: int, *, quiet: bool) -> Iterator[Callable[[State], None]]:
     """Show a bar with the state of training, on standard error and only where someone can see it."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     out = console(stderr=True)
     if quiet or not out.is_terminal:
-        yield None
+        yield lambda _: None
         return
     bar = Progress(
         TextColumn("{task.description:<10}"),

@@ -13,7 +13,7 @@ from ckgnn.cli import inspect_files as files
 from ckgnn.cli import own
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, path, seconds, whole
 from ckgnn.cli.output import announce_compiling, note, number, percent, print_json, print_table, say, use_threads, warn
-from ckgnn.cli.progress import interruptible, progress
+from ckgnn.cli.progress import interruptible, progress, together
 
 if TYPE_CHECKING:
     from ckgnn.train import Config, Trained
@@ -43,6 +43,10 @@ def train(
     checkpoint_seconds: Annotated[
         float, typer.Option(parser=seconds, metavar="SECONDS", help="Time between checkpoints; 0: every epoch.")
     ] = 10.0,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRACKER", help="Also tell every epoch to tensorboard or mlflow; repeatable."),
+    ] = None,
     data_dir: DataDir = None,
     json: Json = False,
     label: own.LabelColumn = None,
@@ -74,6 +78,7 @@ def train(
     from ckgnn import data
     from ckgnn.data.catalog import find
     from ckgnn.errors import ConfigError
+    from ckgnn.tracking import About, Watch, make_tracker
     from ckgnn.train import RunDir, parse_settings, resolve, resolve_device
     from ckgnn.train import run as train_run
     from ckgnn.train.streams import check_seed
@@ -123,6 +128,8 @@ def train(
     chosen = source.split(split)
     for name in chosen.empty_classes(source.graph):
         warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
+    for name in track or []:
+        make_tracker(name)  # what is missing is said before anything is trained
     announce_compiling()
     done: dict[str, Trained] = {}
     with interruptible() as interrupted:
@@ -130,7 +137,9 @@ def train(
             finished = RunDir(directory).finished
             if resume and title == model and not directory.exists():
                 note(f"{title}: there is no {directory} to resume, starting from the first epoch")
-            with progress(title, c.epochs, quiet=json) as on_epoch, _saved(directory):
+            run_settings = {**c.to_json(), "dataset": dataset, "split": split, "seed": seed}
+            watch = Watch(About(directory.name, directory, run_settings), map(make_tracker, track or []), warn)
+            with progress(title, c.epochs, quiet=json) as show, _saved(directory), watch:
                 done[title] = train_run(
                     source,
                     chosen,
@@ -139,12 +148,13 @@ def train(
                     out=directory,
                     resume=resume,
                     device=on,
-                    on_epoch=on_epoch,
+                    on_epoch=together(show, watch),
                     interrupted=interrupted,
                     checkpoint_seconds=checkpoint_seconds,
                     keep_data=given is not None,
                     own=None if given is None else given.own,
                 )
+                watch.end(done[title].metrics)
             if finished:
                 note(f"{title}: {directory} was finished before, nothing is trained again")
     _report(done, model, where, figures=figures, json=json)
