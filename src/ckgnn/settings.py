@@ -48,12 +48,16 @@ def preset_layers(method: str, dataset: str, split: str) -> list[dict[str, Any]]
     """
     file = resources.files("ckgnn").joinpath("presets", f"{method}.toml")
     preset = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    dataset = dataset.removesuffix(INDUCTIVE)
-    table = preset.get(dataset, {})
+    table = preset.get(dataset.removesuffix(INDUCTIVE), {})
     kind = split.partition(":")[0]
-    group = preset.get("text", {}) if dataset in TEXTS else {}
+    group = preset.get("text", {}) if of_texts(dataset) else {}
     layers = [preset.get("default", {}), group, table, table.get("public" if kind == "random" else kind, {})]
     return [{k: v for k, v in layer.items() if not isinstance(v, dict)} for layer in layers]
+
+
+def of_texts(dataset: str) -> bool:
+    """Whether a dataset, by its name, is one of documents."""
+    return dataset.removesuffix(INDUCTIVE) in TEXTS
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:

@@ -300,7 +300,7 @@ def ruled(system: AnySystem) -> Complaints:
     if not system.by_epochs:
         return []
     common = system.resolve("r8", "given", rule="common")
-    wrong = [] if (common.stop, common.epochs) == ("common", 1000) else [f"common rule: {common.stop}, {common.epochs}"]
+    wrong = [] if (common.stop, common.epochs) == ("common", 200) else [f"common rule: {common.stop}, {common.epochs}"]
     for stop, epochs, ran in (("fixed(2)", 4, 2), ("fixed(9)", 3, 3)):
         got = system.fit(task_of(world()), cheap(system, stop=stop, epochs=epochs), 0).epochs
         wrong += [] if got == ran else [f"{stop} within {epochs} epochs ran {got}"]

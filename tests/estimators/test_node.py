@@ -60,6 +60,25 @@ def test_a_graph_is_used_and_new_rows_bring_their_edges() -> None:
         quick().fit(graph.x, y, graph=np.eye(3))
 
 
+@pytest.mark.parametrize("form", ["ours", "dense", "PyG", "NetworkX"])
+def test_a_graph_may_come_in_any_form(form: str) -> None:
+    dataset = communities()
+    graph, y = dataset.graph, dataset.graph.y.astype(float)
+    y[30:] = -1
+    forms = {
+        "ours": lambda: graph,
+        "dense": lambda: graph.to_scipy().toarray(),
+        "PyG": graph.to_pyg,
+        "NetworkX": graph.to_networkx,
+    }
+    if form == "NetworkX":
+        pytest.importorskip("networkx", reason="needs the extra 'networkx'")
+    model = quick(settings={"epochs": 2}).fit(graph.x, y, graph=forms[form]())
+    assert (model.trained_.graph.to_scipy() != graph.to_scipy()).nnz == 0
+    with pytest.raises(ValueError, match=r"of shape \(59, 59\), not \(60, 60\)"):
+        quick().fit(graph.x[:59], y[:59], graph=forms[form]())
+
+
 @pytest.mark.parametrize("labels", [np.array(["a", "b"]), np.array([7, 3])])
 def test_saved_and_loaded_it_is_the_same(labels: Any, tmp_path: Path) -> None:
     x, y = blobs(40)

@@ -211,5 +211,5 @@ def test_table_h() -> None:
 
 
 def test_every_table_has_a_title() -> None:
-    assert set(tables()) == {"table1", "table2", "table4", "tableH", "random"}
+    assert set(tables()) == {"table1", "table2", "table4", "tableH", "random", "inductive"}
     assert all(open_study(name).title for name in tables())

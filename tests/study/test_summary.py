@@ -43,6 +43,16 @@ def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
     assert (twin.gain, twin.paper, twin.band) == (None, None, None)
 
 
+def test_macro_f1_is_shown_where_classes_are_uneven_and_only_there() -> None:
+    cells = [Cell("gcn", d, f"given:{seed}", seed) for seed in range(2) for d in ("r8", "r52", "ohsumed-inductive")]
+    found = {c.key: {**record(c, 0.9), "test_macro_f1": 0.6 + c.seed / 10} for c in cells}
+    made = rows(cells, found)
+    assert [r.macro_f1 for r in made] == pytest.approx([65.0] * 3)
+    text = render(made, "Texts", "md")
+    assert "| method | r52 | ohsumed-inductive |\n| --- | ---: | ---: |\n| GCN | 65.0 | 65.0 |" in text
+    assert "Macro-F1" not in render([made[0]], "Texts", "md")
+
+
 def test_what_failed_or_has_not_run_is_counted_and_said() -> None:
     (row,) = table({("gcn", "cora"): [0.815, None]}, planned=4)
     assert (row.n, row.failed, row.missing) == (1, 1, 2)

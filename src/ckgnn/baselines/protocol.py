@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from ckgnn.data import Dataset
 from ckgnn.graph import Graph
-from ckgnn.settings import preset_layers, updated
+from ckgnn.settings import of_texts, preset_layers, updated
 from ckgnn.split import Split
 from ckgnn.train import Labels
 
-COMMON = {"stop": "common", "epochs": 1000}  # one rule for a fair comparison
+
+def common_rule(dataset: str) -> dict[str, Any]:
+    """Return the one rule for a fair comparison: the settings that every system trained by epochs is given."""
+    return {"stop": "common", "epochs": 200 if of_texts(dataset) else 1000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +85,13 @@ class System(Generic[R]):
         for layer in preset_layers(self.name, dataset, split):
             values.update(layer)
         if rule == "common":
-            values.update(COMMON)
+            values.update(common_rule(dataset))
         return updated(self.settings, {**values, **(overrides or {})})
 
     @property
     def by_epochs(self) -> bool:
         """Whether the common rule can be asked for."""
-        return all(hasattr(self.settings, key) for key in COMMON)
+        return all(hasattr(self.settings, key) for key in ("stop", "epochs"))
 
     def record(self, settings: R) -> dict[str, Any]:
         """Return settings as plain JSON values."""

@@ -22,7 +22,10 @@ app = typer.Typer(
 )
 SHOWN = 5  # broken lines named one by one
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="table1, table2, tableH, random or FILE.toml.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="STUDY", help="table1, table2, table4, inductive, random, tableH or FILE.toml.", show_default=False
+    ),
 ]
 Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")]
 

@@ -58,7 +58,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, graph: Any = None) -> NodeClassifier:
-        """Train on rows ``X`` (n, d), dense or CSR, labels ``y`` (n), and an adjacency (n, n): SciPy, or dense."""
+        """Train on rows ``X`` (n, d), dense or CSR, labels ``y`` (n), and a graph of the rows.
+
+        The graph is an adjacency (n, n), SciPy or dense, a :class:`~ckgnn.graph.Graph`, a PyG ``Data``, or a NetworkX
+        graph whose nodes come in the order of the rows.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32, ensure_min_samples=2)
         check_classification_targets(y)
         labelled = np.flatnonzero(y != UNLABELLED) if y.dtype.kind in "iuf" else np.arange(len(y))
@@ -145,7 +149,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 
 def _adjacency(graph: Any, n: int) -> sp.csr_array:
-    a = sp.csr_array(graph)
+    """Take a graph in the forms people have: an adjacency, ours, PyG's ``Data``, NetworkX (nodes in row order)."""
+    if isinstance(graph, Graph):
+        a = graph.to_scipy()
+    elif hasattr(graph, "edge_index"):
+        weight = getattr(graph, "edge_weight", None)
+        nothing = np.zeros((graph.num_nodes, 1), dtype=np.float32)
+        edges, w = graph.edge_index.t().cpu().numpy(), None if weight is None else weight.detach().cpu().numpy()
+        a = Graph.from_edges(edges, nothing, weight=w).to_scipy()
+    elif hasattr(graph, "nodes") and hasattr(graph, "edges"):
+        import networkx
+
+        a = sp.csr_array(networkx.to_scipy_sparse_array(graph))
+    else:
+        a = sp.csr_array(graph)
     if a.shape != (n, n):
         raise ValueError(f"the graph of {n} rows is an adjacency of shape ({n}, {n}), not {a.shape}")
     return a

@@ -10,7 +10,7 @@ import numpy as np
 
 from ckgnn import train
 from ckgnn.baselines import SYSTEMS, Fitted, System, Task
-from ckgnn.baselines.protocol import COMMON
+from ckgnn.baselines.protocol import common_rule
 from ckgnn.data import Dataset
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.settings import preset_layers
@@ -45,7 +45,7 @@ def _system(system: System[Any]) -> Method:
 def _model(model: str, *, twin: bool = False, preset: str = "") -> Method:
     def resolve(dataset: str, split: str, overrides: Mapping[str, Any], rule: str) -> train.Config:
         searched = {k: v for layer in preset_layers(preset, dataset, split) for k, v in layer.items()}
-        common = COMMON if rule == "common" else {}
+        common = common_rule(dataset) if rule == "common" else {}
         config = train.resolve(model, dataset, split, {**searched, **common, **overrides})
         return config.control() if twin else config
 

@@ -33,6 +33,7 @@ class Row:
     missing: int
     failed: int
     gain: Paired | None
+    macro_f1: float | None = None  # in per cent
 
     @property
     def n(self) -> int:
@@ -85,6 +86,7 @@ def rows(cells: Iterable[Cell], records: Mapping[str, Record]) -> list[Row]:
         good = [r for r in found[group].values() if "error" not in r]
         twin = next((t for t, of in TWINS.items() if of == method), None)
         theirs = accuracies.get((twin, dataset, split, rule), {}) if twin else {}
+        macro = [100 * r["test_macro_f1"] for r in good if r.get("test_macro_f1") is not None]
         validation = [100 * r["val_accuracy"] for r in good if r["val_accuracy"] is not None]
         out.append(
             Row(
@@ -98,6 +100,7 @@ def rows(cells: Iterable[Cell], records: Mapping[str, Record]) -> list[Row]:
                 missing=len(some) - len(found[group]),
                 failed=len(found[group]) - len(good),
                 gain=compare(accuracies[group], theirs),
+                macro_f1=statistics.fmean(macro) if macro else None,
             )
         )
     return out
