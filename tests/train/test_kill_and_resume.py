@@ -58,7 +58,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
 def test_killed_at_random_moments(model: str, tmp_path: Path, unbroken: dict[str, tuple[str, str]]) -> None:
     out, chance = tmp_path / "run", random.Random(7)
     checkpoint = RunDir(out).checkpoint
-    for _ in range(3):
+    for _ in range(2):
         process = spawn(worker.train, str(out), model, 0.02, **EPOCHS)
         seen, until = _stamp(checkpoint), time.monotonic() + 60
         while _stamp(checkpoint) == seen and time.monotonic() < until:

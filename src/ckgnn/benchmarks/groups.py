@@ -87,7 +87,8 @@ def _ckgat(dataset: str) -> Callable[[], dict[str, Subject]]:
         from ckgnn.data import load
 
         source = load(dataset)
-        return {"ours": epoch_of("ckgat", source), "PyG GAT": gat_epoch(source)}
+        # 8 heads of 8, as the peer has: a preset may have more
+        return {"ours": epoch_of("ckgat", source, hidden=8), "PyG GAT": gat_epoch(source)}
 
     return build
 
