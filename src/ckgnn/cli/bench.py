@@ -33,7 +33,8 @@ def bench(
 
     Example: `ckgnn bench --only ckgcn-cora --threads 1`
 
-    All rows take about three quarters of an hour. Numbers are ratios of medians: other programs on the machine slow both sides.
+    All rows take about three quarters of an hour. Numbers are ratios of medians: other programs on the machine slow
+    both sides.
     """
     from ckgnn.benchmarks import as_json, choose, run_suite
 
