@@ -218,6 +218,8 @@ def test_new_nodes_from_files(own: Own, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("source,target\nx1,003\nx2,x1\n")
     g = own.dataset.graph
     new = read_new(tmp_path / "new.tsv", tmp_path / "edges.csv", old=g.names or (), encoder=own.encoder)
+    alone = read_new(tmp_path / "new.tsv", None, old=g.names or (), encoder=own.encoder)
+    assert (alone.ids, alone.edges.shape, alone.edges.nnz) == (new.ids, new.edges.shape, 0)
     assert np.argwhere(new.edges.toarray()).tolist() == [[0, 3], [0, N + 1], [1, N]]
     x = new.x.toarray() if sp.issparse(new.x) else new.x
     assert x[0, 0] == pytest.approx((30 - np.mean(AGES)) / np.std(AGES), rel=1e-6)

@@ -190,8 +190,15 @@ def read_new(
     target: str | None = None,
     weight: str | None = None,
 ) -> NewNodes:
-    """Return new nodes, with edges to ``old`` ones and among themselves; an adjacency cannot say which is which."""
-    table, links = read_both(nodes, edges)
+    """Return new nodes, with edges to ``old`` ones and among themselves; an adjacency cannot say which is which.
+
+    A table of nodes may come without edges: then its nodes stand alone.
+    """
+    if edges is None and Path(nodes).suffix.lower() not in GRAPHS:
+        none = {end: pa.array([], pa.string()) for end in ("source", "target")}
+        table, links = read_table(nodes), Table.of(none, str(nodes))
+    else:
+        table, links = read_both(nodes, edges)
     if links is None:
         raise DataError(f"{edges} is a matrix, but edges of new nodes are a table: it names the old nodes too")
     columns = node_columns(table, id=id)
