@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: train test lint slow bench clean
+.PHONY: train test lint slow bench docs clean
 
 train: $(VENV)/installed
 	rm -rf runs/first
@@ -17,6 +17,9 @@ slow: $(VENV)/installed-dev
 
 bench: $(VENV)/installed
 	$(BIN)/ckgnn bench --out runs/bench.json
+
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m sphinx -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -34,4 +37,4 @@ $(VENV)/installed-dev: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs build dist *.egg-info src/*.egg-info
+	rm -rf $(VENV) runs build dist docs/_build *.egg-info src/*.egg-info

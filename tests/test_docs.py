@@ -1,4 +1,4 @@
-"""The documents tell the truth: paths exist, names resolve, commands parse, code blocks run, rooms import as drawn."""
+"""The documents tell the truth: paths exist, names resolve, commands and code run, rooms import as drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch
 import typer
 
 from ckgnn.cli import UsageError, app
-from ckgnn.data.catalog import find
+from ckgnn.data.catalog import find, names
 from ckgnn.errors import DataError
 from ckgnn.train import parse_settings, resolve
 from ckgnn.train.rules import RULES
@@ -30,6 +30,7 @@ NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 FOLDERS = {"src", "tests", "docs", "scripts", "results", "examples", "benchmarks", ".ci"}
 ROOMS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 SHELLS = {"console", "bash", "sh", "shell"}
+PAGES = [n for n in NAMES if re.match(r"docs/(how-to/|maths|tutorial)", n)]  # run from top to bottom
 
 LABELS = (
     "eq:gcn_graph",
@@ -333,7 +334,8 @@ def test_commands_in_sentences_are_valid(document: str, capsys: pytest.CaptureFi
 
 # -- code blocks ------------------------------------------------------------------------------------------
 
-PYTHON = [b for document in NAMES if document != "CONTRIBUTING.md" for b in blocks(document) if b.language == "python"]
+ALONE = [document for document in NAMES if document not in ("CONTRIBUTING.md", *PAGES)]  # each block by itself
+PYTHON = [b for document in ALONE for b in blocks(document) if b.language == "python"]
 
 
 @pytest.fixture
@@ -350,6 +352,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for source in ("from_origin", "from_wheel"):
         monkeypatch.setattr(sources, source, lambda entry, wanted: ({}, "not asked in a test"))
     monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)  # tracking goes to a folder of the test
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -381,3 +384,132 @@ def test_code_blocks_run(block: Block, tmp_path: Path, monkeypatch: pytest.Monke
         if "could not be found" not in str(e):
             raise
         pytest.skip("needs benchmark files: set CKGNN_DATA to a directory that holds them")
+
+
+# -- pages, from top to bottom ----------------------------------------------------------------------------
+
+NOT_RUN = {  # how a command begins that is parsed only, and why
+    "python3 -m venv": "makes an environment",
+    ". .venv": "enters it",
+    "pip": "installs",
+    "git": "needs a remote",
+    "make": "runs the tests, these among them",
+    "ckgnn bench": "takes half an hour",
+    "ckgnn study run": "takes minutes, in processes that no fixture reaches",
+    "ckgnn study show": "needs what the line above makes",
+    "ckgnn study search": "takes minutes",
+}
+README_PARTS = ("Your own graph", "Texts")
+
+
+def shell_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield every command of a shell block, and what is fed to it by ``<<EOF``."""
+    lines = iter(text.replace("\\\n", " ").splitlines())
+    for line in lines:
+        line = re.sub(r"^\s*(?:[$%>] +)?", "", line)
+        end = re.search(r"<<'?(\w+)'?$", line)
+        fed = list(iter(lambda: next(lines), end[1])) if end else []
+        if line:
+            yield line, "".join(f"{row}\n" for row in fed)
+
+
+def downloads(words: list[str]) -> bool:
+    """Whether a command names a dataset that does not come with the package."""
+    return any(word in names() and not find(word).embedded for word in words)
+
+
+def carry_out(line: str, fed: str) -> None:
+    """Do what a line of a shell says: ``ckgnn`` in this process, files written and shown, nothing else."""
+    dry = line.endswith("--dry-run")
+    if any(line.startswith(beginning) for beginning in NOT_RUN) and not dry:
+        return
+    if written := re.fullmatch(r"cat > (\S+) <<'?\w+'?", line):
+        Path(written[1]).write_text(fed, encoding="utf-8")
+    elif shown := re.fullmatch(r"head -(\d+) (\S+)", line):
+        print(*Path(shown[2]).read_text(encoding="utf-8").splitlines()[: int(shown[1])], sep="\n")
+    elif line.startswith("ckgnn "):
+        words = shlex.split(line, comments=True)[1:]
+        if words[0] == "train" and "--no-figures" not in words:
+            words.append("--no-figures")  # they take longer than three epochs, and have tests of their own
+        if dry or not downloads(words):
+            assert not app(words, standalone_mode=False), f"{line}: the exit code is not 0"
+    else:
+        pytest.fail(f"{line}: it is not known how to run this; write it otherwise, or give a reason in NOT_RUN")
+
+
+def without_numbers(text: str) -> list[str]:
+    """Return the lines of an output with every number as ``#`` and one space for many: these change, words do not."""
+    return [re.sub(r"[\s─-]+", " ", re.sub(r"[-+]?\d[\d,.]*", "#", line)).strip() for line in text.splitlines()]
+
+
+def run_blocks(held: list[Block], capsys: pytest.CaptureFixture[str]) -> None:
+    """Run blocks one after another; a ``text`` block must be part of what the commands before it printed."""
+    known: dict[str, Any] = {"__name__": "__main__"}
+    printed: list[str] = []
+    for block in held:
+        if block.language in SHELLS:
+            for line, fed in shell_lines(block.text):
+                carry_out(line, fed)
+            printed = without_numbers("".join(capsys.readouterr()))
+        elif block.language == "python":
+            exec(compile("\n" * block.line + block.text, str(ROOT / block.document), "exec"), known)
+        elif block.language == "text":
+            absent = [line for line in without_numbers(block.text) if line not in (*printed, "...")]
+            assert not absent, f"{block} shows what is not printed: {absent}; printed was {printed}"
+
+
+@pytest.mark.parametrize("document", PAGES)
+@pytest.mark.usefixtures("brief")
+def test_pages_run(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_blocks(blocks(document), capsys)
+
+
+@pytest.mark.parametrize("part", README_PARTS)
+@pytest.mark.usefixtures("brief")
+def test_readme_runs(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (write_graph if part == "Your own graph" else write_texts)()
+    above = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"\n## {part}\n")[0].count("\n") + 1
+    below = [b for b in blocks("README.md") if b.line > above]
+    run_blocks([next(b for b in below if b.language in SHELLS)], capsys)
+
+
+def write_graph() -> None:
+    """Write the tables that the README speaks of: two classes, and words that lean towards one of them."""
+    kinds = {"boats": ["hull", "mast", "sail"], "bread": ["dough", "oven", "yeast"]}
+    ids = ["some-node", *(f"node-{i}" for i in range(39))]
+    topics = [list(kinds)[i % 2] for i in range(40)]
+    rows = [f"{name},{i % 7},{' '.join(kinds[topics[i]][: 1 + i % 3])},{topics[i]}" for i, name in enumerate(ids)]
+    edges = [f"{ids[i]},{ids[j]}" for i in range(40) for j in ((i + 2) % 40, (i + 5) % 40)]
+    Path("nodes.csv").write_text("\n".join(["id,size,words,topic", *rows]))
+    Path("edges.csv").write_text("\n".join(["source,target", *edges]))
+    Path("new.csv").write_text("id,size,words\nnew-1,3,hull sail\nnew-2,4,dough")
+    Path("new_edges.csv").write_text("source,target\nnew-1,some-node\nnew-2,new-1")
+
+
+def write_texts() -> None:
+    """Write the texts that the README speaks of."""
+    boats, bread = "the hull and the mast sail into harbour", "yeast dough and flour bake in the oven"
+    Path("news.csv").write_text("body,topic\n" + f"{boats},boats\n{bread},bread\n" * 20)
+    Path("new.csv").write_text("body\na mast\nwarm dough\n?\n")
+
+
+def test_runs_of_pages_find_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell = Block("page", 1, "console", "cat > a.csv <<EOF\nid,n\nx,-1.5\nEOF\nhead -2 a.csv\nmake test\n")
+    run_blocks([shell, Block("page", 9, "text", "id,n\n...\nx,27")], capsys)
+    with pytest.raises(AssertionError, match="y,#"):
+        run_blocks([shell, Block("page", 9, "text", "y,27")], capsys)
+    with pytest.raises(pytest.fail.Exception, match="not known how to run"):
+        run_blocks([Block("page", 1, "sh", "rm -r somewhere")], capsys)
+    with pytest.raises(ZeroDivisionError):
+        run_blocks([Block("page", 1, "python", "a = 0"), Block("page", 5, "python", "1 / a")], capsys)
+    assert downloads(["train", "ckgcn", "--dataset", "r8"])
+    assert not downloads(["train", "ckgcn", "--dataset", "debian-topics"])

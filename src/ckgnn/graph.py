@@ -42,7 +42,7 @@ class Graph:
     ``indptr``, ``indices``, ``weight`` are the CSR form of the symmetric adjacency without self-loops,
     column indices sorted in each row; ``weight`` is ``None`` when every edge weighs 1.
 
-    Shapes: ``indptr`` (n + 1), ``indices`` and ``weight`` (2 |E|), ``x`` (n, d), ``y`` (n).
+    Shapes: ``indptr`` (n + 1), ``indices`` and ``weight`` (two per edge), ``x`` (n, d), ``y`` (n).
     """
 
     name: str

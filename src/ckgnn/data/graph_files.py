@@ -1,16 +1,16 @@
 """A graph of one's own from files: tables of nodes and edges, GraphML, GEXF, or an adjacency with a table of nodes.
 
-==================================  =================================================================================
-files                               how they are read
-==================================  =================================================================================
-nodes and edges, each CSV, TSV or   an id joins them; see :mod:`ckgnn.tables`
+===================================  ================================================================================
+files                                how they are read
+===================================  ================================================================================
+nodes and edges, each CSV, TSV or    an id joins them; see :mod:`ckgnn.tables`
 Parquet
-GraphML, GEXF (as nodes, no edges)  by NetworkX: attributes of nodes are columns beside ``id``, an edge without the
-                                    attribute ``weight`` weighs 1; what GEXF calls the label of a node becomes the
-                                    column ``name``, because it is one
-nodes as a table, edges as Matrix   row and column ``i`` of the matrix are row ``i`` of the table; stored zeros are no
+GraphML, GEXF (as nodes, no edges)   by NetworkX: attributes of nodes are columns beside ``id``, an edge without the
+                                     attribute ``weight`` weighs 1; what GEXF calls the label of a node becomes the
+                                     column ``name``, because it is one
+nodes as a table, edges as Matrix    row and column ``i`` of the matrix are row ``i`` of the table; stored zeros are no
 Market (``.mtx``) or SciPy ``.npz``  edges
-==================================  =================================================================================
+===================================  ================================================================================
 """
 
 from __future__ import annotations

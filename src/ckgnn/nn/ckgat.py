@@ -23,7 +23,8 @@ class CKGAT(CompositeNet):
         heads, output_heads: number of heads in hidden layers and in the last.
         output_merge: ``"sum"`` as the paper writes it, or ``"mean"`` as GAT has it.
         attention_dropout: see :class:`~ckgnn.nn.CKGATConv`.
-        The others as for :class:`~ckgnn.nn.CKGCN`.
+
+    The other arguments are those of :class:`~ckgnn.nn.CKGCN`.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def kernel_panels(
     *,
     symbols: tuple[str, str] = (r"\hat{A}", r"\hat{K}"),
 ) -> Figure:
-    """Draw K-hat, A-hat and |K-hat - A-hat| side by side, nodes ordered by class.
+    """Draw K-hat, A-hat and their absolute difference side by side, nodes ordered by class.
 
     ``symbols`` are what the two are called, in TeX: an attention model has T and K (.) T in their place.
     Up to 60 nodes every entry is a cell; beyond, a pixel shows the sum of its entries.

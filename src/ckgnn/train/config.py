@@ -57,57 +57,57 @@ def check_form(name: str) -> None:
 class Config:
     """The choices of one run; names follow the paper where it has one."""
 
-    model: str = "ckgcn"
+    model: str = "ckgcn"  #: the network
 
     # the network
-    input: str = "row"  # form of the features, see ckgnn.features
-    storage: str = "auto"  # of the features: sparse, dense, or the faster by their share of stored entries
-    hidden: int = 16
-    layers: int = 2
-    heads: int = 8
-    output_heads: int = 1
-    output_merge: str = "sum"
-    activation: str = "relu"
-    bias: bool = False
-    input_dropout: float = 0.5
-    dropout: float = 0.5
-    attention_dropout: float = 0.0
-    branches: tuple[str, ...] = ("k", "a")
-    combine: str = "concat"
-    renormalize: bool = False
-    kernel_per_layer: bool = False
+    input: str = "row"  #: form of the features that the network sees, see ``ckgnn.features``
+    storage: str = "auto"  #: of the features: sparse, dense, or the faster by their share of stored entries
+    hidden: int = 16  #: width of W in hidden layers, of one head where there are heads
+    layers: int = 2  #: number of layers
+    heads: int = 8  #: attention heads in hidden layers
+    output_heads: int = 1  #: attention heads in the last layer
+    output_merge: str = "sum"  #: how output heads come together: as printed, or as GAT does
+    activation: str = "relu"  #: between layers
+    bias: bool = False  #: whether layers have a bias; the paper has none
+    input_dropout: float = 0.5  #: share of the features set to 0 in training
+    dropout: float = 0.5  #: the same between layers
+    attention_dropout: float = 0.0  #: the same of attention coefficients
+    branches: tuple[str, ...] = ("k", "a")  #: what a layer adds up: k (K-hat), a (A-hat), i (the node itself)
+    combine: str = "concat"  #: how branches come together in hidden layers; the last layer adds where it would join
+    renormalize: bool = False  #: normalise again after the product with K, so that rows do not shrink
+    kernel_per_layer: bool = False  #: a kernel for every layer, on the hidden features that come in
 
     # the kernel
-    kernel: str = "learned"  # or one (the control), or oracle (the ceiling)
-    encoder: tuple[int, ...] = (64, 32, 32, 16)
-    encoder_activation: str = "tanh"
-    encoder_input: str = "l2"
-    encoder_steps: int = 0  # times the encoder's input is propagated
-    learn_bandwidth: bool = False
-    kernel_pretrain: int = 0  # steps in which the kernel learns from L_k alone, before the first epoch
-    pseudo_labels: float = 0.0  # share of certainty from which a predicted label teaches the kernel too; 0: none does
+    kernel: str = "learned"  #: or one (K = 1, the control), or oracle (made of all labels, the ceiling)
+    encoder: tuple[int, ...] = (64, 32, 32, 16)  #: widths of the encoder's layers; the decoder mirrors them
+    encoder_activation: str = "tanh"  #: between the encoder's layers
+    encoder_input: str = "l2"  #: form of the features that the encoder sees
+    encoder_steps: int = 0  #: times the encoder's input is propagated
+    learn_bandwidth: bool = False  #: learn gamma, which is 1 in the paper
+    kernel_pretrain: int = 0  #: steps in which the kernel learns from L_k alone, before the first epoch
+    pseudo_labels: float = 0.0  #: certainty from which a predicted label teaches the kernel too; 0: none does
 
     # the losses
-    lambda_1: float = 1.0
-    lambda_2: float = 0.1
-    beta: float = 1.0
-    kernel_loss: str = "mmd"  # or pairwise, the paper's eq. original_kernel_loss
-    pair_lambda: float = 1.0
-    mmd: str = "auto"
-    loss_d: str = "hard"
-    loss_d_pairs: str = "edges"  # or train: all pairs of training nodes
+    lambda_1: float = 1.0  #: weight of L_k
+    lambda_2: float = 0.1  #: weight of L_d
+    beta: float = 1.0  #: weight of the MMD in L_k
+    kernel_loss: str = "mmd"  #: what tells classes apart: the sum of MMD, or the paper's pairwise loss
+    pair_lambda: float = 1.0  #: lambda of the pairwise loss
+    mmd: str = "auto"  #: estimator; auto is biased up to 1,024 labels and rff, random features, above
+    loss_d: str = "hard"  #: L_d by the extremes, or by a tenth of the pairs at each end
+    loss_d_pairs: str = "edges"  #: pairs that L_d looks at: edges, or all pairs of training nodes
 
     # the optimiser
-    lr: float = 0.01
-    weight_decay: float = 5e-4
-    decay: str = "first"  # layers that decay: first or all
-    kernel_lr: float = 0.01
-    kernel_weight_decay: float = 0.0
+    lr: float = 0.01  #: learning rate of Adam
+    weight_decay: float = 5e-4  #: Adam's coupled decay
+    decay: str = "first"  #: layers that decay
+    kernel_lr: float = 0.01  #: learning rate of encoder and decoder
+    kernel_weight_decay: float = 0.0  #: their decay
 
     # stopping
-    epochs: int = 1000
-    stop: str = "common"
-    monitor_l2: bool = False  # add the decay term to the validation loss that the rule watches
+    epochs: int = 1000  #: at most
+    stop: str = "common"  #: when to stop and which weights to keep, see ``ckgnn.train.rules``
+    monitor_l2: bool = False  #: add the decay term to the validation loss that the rule watches
 
     def __post_init__(self) -> None:
         for key, (kind, valid) in WORDS.items():
