@@ -194,11 +194,8 @@ def read_new(
 
     A table of nodes may come without edges: then its nodes stand alone.
     """
-    if edges is None and Path(nodes).suffix.lower() not in GRAPHS:
-        none = {end: pa.array([], pa.string()) for end in ("source", "target")}
-        table, links = read_table(nodes), Table.of(none, str(nodes))
-    else:
-        table, links = read_both(nodes, edges)
+    alone = edges is None and Path(nodes).suffix.lower() not in GRAPHS
+    table, links = (read_table(nodes), _no_edges(nodes)) if alone else read_both(nodes, edges)
     if links is None:
         raise DataError(f"{edges} is a matrix, but edges of new nodes are a table: it names the old nodes too")
     columns = node_columns(table, id=id)
@@ -206,6 +203,10 @@ def read_new(
         raise DataError(_no_ids(table))
     ends = edge_columns(links, source=source, target=target, weight=weight)
     return attach(table, links, columns, ends, encoder, old)
+
+
+def _no_edges(nodes: Place) -> Table:
+    return Table.of({end: pa.array([], pa.string()) for end in ("source", "target")}, str(nodes))
 
 
 def _no_ids(table: Table) -> str:
