@@ -1,36 +1,30 @@
 """What every comparison system that reads documents promises, as functions from a system to what is wrong with it.
 
-The counterpart of :mod:`tests.baselines.contract` for graphs of documents and words: a small made-up corpus in which
-every class has words of its own, with odd documents added, and settings that make a fit cheap.
+The counterpart of :mod:`tests.baselines.contract` for graphs of documents and words: the stage is a small made-up
+corpus in which every class has words of its own, with odd documents added, and settings that make a fit cheap.  What is
+asked of all systems is in :mod:`tests.baselines.promises`.
 """
 
 from __future__ import annotations
 
-import copy
-import json
-import random
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import replace
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 
 from ckgnn.baselines import TEXT_SYSTEMS
-from ckgnn.baselines.protocol import Fitted, System, Task
+from ckgnn.baselines.protocol import Fitted
 from ckgnn.data import Dataset
 from ckgnn.documents import Documents
 from ckgnn.errors import ConfigError
 from ckgnn.graph import Graph
-from ckgnn.settings import tomllib, updated
+from ckgnn.settings import tomllib
 from ckgnn.split import Split
-from tests.baselines.contract import _global_state, _not_distributions, _restore, same
-
-AnySystem = System[Any]
-Complaints = list[str]
+from tests.baselines.promises import COMMON, AnySystem, Case, Complaints, Stage, fitted
 
 SYSTEMS: dict[str, AnySystem] = TEXT_SYSTEMS
 CORPORA = ("r8", "r52", "ohsumed", "mr")
@@ -40,15 +34,6 @@ WORDS = CLASSES * OWN + SHARED + STRANGE
 TRAIN, VALIDATE = 10, 5  # of every class
 ODD = 4  # at the end: without words in training, validation and test; in test, of words that no other document has
 DOCUMENTS = CLASSES * PER_CLASS + ODD
-
-
-@dataclass(frozen=True)
-class Case:
-    """Settings that make a fit cheap, and what a system is not asked for."""
-
-    overrides: dict[str, Any] = field(default_factory=dict)
-    deterministic: bool = False  # the seed is of no account
-    transductive: bool = False  # reads the test documents, as the graph holds them
 
 
 SMALL_LSTM = Case({"hidden": 16, "dim": 8, "epochs": 6, "batch": 8, "lr": 0.03})
@@ -125,7 +110,7 @@ def dataset_of(documents: Documents) -> Dataset:
     return Dataset(graph, {"given": Split.of("given", *parts, graph)})
 
 
-@lru_cache(maxsize=1)
+@cache
 def world() -> Dataset:
     """Return the corpus."""
     return dataset_of(numbered(texts()))
@@ -141,26 +126,14 @@ def rewritten() -> Dataset:
     return dataset_of(numbered(rows))
 
 
-def task_of(dataset: Dataset) -> Task:
-    """Return a task that shares no array with another."""
-    return Task.of(Dataset(copy.deepcopy(dataset.graph), dataset.splits), dataset.split("given"))
+STAGE = Stage(world, "given", case_of, ("r8", "given"), 200)
+task_of, cheap = STAGE.task, STAGE.cheap
 
 
-def cheap(system: AnySystem, **overrides: Any) -> Any:
-    """Return settings for a short fit."""
-    return system.resolve("corpus", "given", {**case_of(system).overrides, **overrides})
-
-
-@lru_cache(maxsize=64)
-def fitted(system: AnySystem, seed: int = 0) -> Fitted:
-    """Return a fit that several checks look at."""
-    return system.fit(task_of(world()), cheap(system), seed)
-
-
-@lru_cache(maxsize=64)
+@cache
 def elsewhere(system: AnySystem) -> Fitted:
     """Return a fit where the test documents say something else."""
-    return system.fit(task_of(rewritten()), cheap(system), 0)
+    return STAGE.fit(system, rewritten())
 
 
 def prior() -> np.ndarray[Any, Any]:
@@ -168,64 +141,17 @@ def prior() -> np.ndarray[Any, Any]:
     return np.array([TRAIN + 1, TRAIN, TRAIN]) / (CLASSES * TRAIN + 1)
 
 
-@lru_cache(maxsize=64)
-def again(system: AnySystem) -> tuple[Fitted, list[str], bool]:
-    """Fit once more with the same seed; return also which global generators moved, and whether the task changed."""
-    kept = _global_state()
-    torch.manual_seed(12345)
-    np.random.seed(12345)  # noqa: NPY002
-    random.seed(12345)
-    before, task, untouched = _global_state(), task_of(world()), task_of(world())
-    try:
-        result = system.fit(task, cheap(system), 0)
-        after = _global_state()
-    finally:
-        _restore(kept)
-    moved = [name for name in before if repr(before[name]) != repr(after[name])]
-    labels = zip(vars(task.labels).values(), vars(untouched.labels).values(), strict=True)
-    changed = replace(task.graph).sha256 != untouched.graph.sha256 or not all(np.array_equal(a, b) for a, b in labels)
-    return result, moved, changed
-
-
 # -- the promises -------------------------------------------------------------------------------------
-
-
-def distributions(system: AnySystem) -> Complaints:
-    """Probabilities are (n, c), finite, not negative, and rows sum to 1."""
-    return _not_distributions(fitted(system).probabilities, world().graph.n)
 
 
 def priors(system: AnySystem) -> Complaints:
     """Words and documents without words get the shares of the classes in training; so do unknown words alone."""
     odd = slice(CLASSES * PER_CLASS, CLASSES * PER_CLASS + (3 if case_of(system).transductive else 4))
-    parts = {"words": fitted(system).probabilities[DOCUMENTS:], "odd documents": fitted(system).probabilities[odd]}
+    parts = {
+        "words": fitted(STAGE, system).probabilities[DOCUMENTS:],
+        "odd documents": fitted(STAGE, system).probabilities[odd],
+    }
     return [f"{what} do not get the prior" for what, p in parts.items() if not np.allclose(p, prior(), atol=1e-12)]
-
-
-def learning(system: AnySystem) -> Complaints:
-    """Validation accuracy is well above chance."""
-    val = world().split("given").val
-    accuracy = float(np.mean(fitted(system).probabilities.argmax(1)[val] == world().graph.y[val]))
-    return [] if accuracy > 0.65 else [f"validation accuracy {accuracy:.3f}, by chance 0.333"]
-
-
-def repeating(system: AnySystem) -> Complaints:
-    """The same seed gives the same bits, whatever was drawn from the global generators before."""
-    return [] if same(fitted(system), again(system)[0]) else ["two fits with one seed differ"]
-
-
-def seeded(system: AnySystem) -> Complaints:
-    """Another seed gives another result, unless there is nothing to draw."""
-    equal = np.array_equal(fitted(system, 0).probabilities, fitted(system, 1).probabilities)
-    return [] if equal == case_of(system).deterministic else [f"another seed: equal {equal}"]
-
-
-def blind_to_labels(system: AnySystem) -> Complaints:
-    """Other test labels change nothing."""
-    test, y = world().split("given").test, world().graph.y.copy()
-    y[test] = (y[test] + 1) % CLASSES
-    other = system.fit(task_of(Dataset(world().graph.with_labels(y), world().splits)), cheap(system), 0)
-    return [] if same(fitted(system), other) else ["the test labels can be seen"]
 
 
 def blind_to_texts(system: AnySystem) -> Complaints:
@@ -235,7 +161,7 @@ def blind_to_texts(system: AnySystem) -> Complaints:
     other = elsewhere(system)
     split = world().split("given")
     seen = np.concatenate([split.train, split.val])
-    here, there = fitted(system), other
+    here, there = fitted(STAGE, system), other
     if (here.epochs, here.best_epoch) != (there.epochs, there.best_epoch):
         return ["the text of test documents changes how training goes"]
     close = np.allclose(here.probabilities[seen], there.probabilities[seen], rtol=0, atol=1e-6)
@@ -251,31 +177,14 @@ def reading_tests(system: AnySystem) -> Complaints:
     return [] if share > 0.65 else [f"{share:.2f} of rewritten test documents follow their words"]
 
 
-def quiet(system: AnySystem) -> Complaints:
-    """The global generators of torch, NumPy and Python are left where they were."""
-    return [f"moved the global generator of {name}" for name in again(system)[1]]
-
-
-def careful(system: AnySystem) -> Complaints:
-    """The task is left as it was."""
-    return ["the task was changed"] if again(system)[2] else []
-
-
-def refusing(system: AnySystem) -> Complaints:
-    """An unknown key names the valid ones; a graph without documents is refused in a sentence."""
-    wrong = []
-    try:
-        system.resolve("corpus", "given", {"no_such_key": 1})
-        wrong.append("an unknown key was taken")
-    except ConfigError as error:
-        wrong += [f"{key} is not named" for key in vars(system.settings) if key not in str(error)]
+def wanting_documents(system: AnySystem) -> Complaints:
+    """A graph without documents is refused in a sentence."""
     task = task_of(world())
     try:
         system.fit(replace(task, graph=replace(task.graph, documents=None)), cheap(system), 0)
-        wrong.append("a graph without documents was taken")
     except ConfigError as error:
-        wrong += [] if system.name in str(error) and "documents" in str(error) else [str(error)]
-    return wrong
+        return [] if system.name in str(error) and "documents" in str(error) else [str(error)]
+    return ["a graph without documents was taken"]
 
 
 def known_presets(system: AnySystem) -> Complaints:
@@ -287,42 +196,10 @@ def known_presets(system: AnySystem) -> Complaints:
     return [f"[{name}] is no corpus" for name in preset if name not in ("default", *CORPORA)]
 
 
-def recordable(system: AnySystem) -> Complaints:
-    """Settings survive the way through JSON; so does what a fit notes."""
-    settings = system.resolve("r8", "given")
-    back = updated(system.settings, json.loads(json.dumps(system.record(settings))))
-    json.dumps(fitted(system).notes, allow_nan=False)
-    return [] if back == settings else [f"{settings} came back as {back}"]
-
-
-def ruled(system: AnySystem) -> Complaints:
-    """A system trained by epochs takes the common rule, and obeys the rule and the bound it is given."""
-    if not system.by_epochs:
-        return []
-    common = system.resolve("r8", "given", rule="common")
-    wrong = [] if (common.stop, common.epochs) == ("common", 200) else [f"common rule: {common.stop}, {common.epochs}"]
-    for stop, epochs, ran in (("fixed(2)", 4, 2), ("fixed(9)", 3, 3)):
-        got = system.fit(task_of(world()), cheap(system, stop=stop, epochs=epochs), 0).epochs
-        wrong += [] if got == ran else [f"{stop} within {epochs} epochs ran {got}"]
-    return wrong
-
-
 PROMISES: dict[str, Callable[[AnySystem], Complaints]] = {
-    promise.__name__: promise
-    for promise in (
-        distributions,
-        priors,
-        learning,
-        repeating,
-        seeded,
-        blind_to_labels,
-        blind_to_texts,
-        reading_tests,
-        quiet,
-        careful,
-        refusing,
-        known_presets,
-        recordable,
-        ruled,
-    )
+    **{promise.__name__: partial(promise, STAGE) for promise in COMMON},
+    **{
+        promise.__name__: promise
+        for promise in (priors, blind_to_texts, reading_tests, wanting_documents, known_presets)
+    },
 }

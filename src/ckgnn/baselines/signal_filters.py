@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ckgnn.nn.dropout import keep_mask
-from ckgnn.sparse.fused.compiling import Array, entry
+from ckgnn.sparse.fused.compiling import Array, entry, part
 
 
 def filtered(
@@ -68,26 +68,32 @@ def _scratch(bias: Tensor) -> Array:
     return np.empty((2, len(bias)), dtype=np.float32)
 
 
+@part
+def _hidden(terms: Array, filters: Array, bias: Array, keep: Array, scale: Any, v: int, b: int, h: Array) -> None:
+    """Work out the row of filters of one vertex and one signal."""
+    width = len(bias)
+    for f in range(width):
+        h[f] = bias[f]
+    for k in range(len(filters)):
+        t = terms[k, v, b]
+        for f in range(width):
+            h[f] += t * filters[k, f]
+    for f in range(width):
+        h[f] = max(h[f], np.float32(0))
+    if keep.shape[0] > 0:
+        for f in range(width):
+            h[f] *= scale * keep[v, b, f]
+
+
 @entry
 def _forward(
     terms: Array, filters: Array, bias: Array, out: Array, keep: Array, scale: Any, scratch: Array, logits: Array
 ) -> None:
-    count, vertices, signals = terms.shape
+    _, vertices, signals = terms.shape
     classes, width, h = out.shape[1], len(bias), scratch[0]
     for v in range(vertices):
         for b in range(signals):
-            for f in range(width):
-                h[f] = bias[f]
-            for k in range(count):
-                t = terms[k, v, b]
-                for f in range(width):
-                    h[f] += t * filters[k, f]
-            if keep.shape[0] > 0:
-                for f in range(width):
-                    h[f] = max(h[f], np.float32(0)) * (scale * keep[v, b, f])
-            else:
-                for f in range(width):
-                    h[f] = max(h[f], np.float32(0))
+            _hidden(terms, filters, bias, keep, scale, v, b, h)
             for c in range(classes):
                 total = np.float32(0)
                 for f in range(width):
@@ -104,19 +110,9 @@ def _backward(
     classes, width, h, e = out.shape[1], len(bias), scratch[0], scratch[1]
     for v in range(vertices):
         for b in range(signals):
+            _hidden(terms, filters, bias, keep, scale, v, b, h)
             for f in range(width):
-                h[f] = bias[f]
                 e[f] = np.float32(0)
-            for k in range(count):
-                t = terms[k, v, b]
-                for f in range(width):
-                    h[f] += t * filters[k, f]
-            if keep.shape[0] > 0:
-                for f in range(width):
-                    h[f] = max(h[f], np.float32(0)) * (scale * keep[v, b, f])
-            else:
-                for f in range(width):
-                    h[f] = max(h[f], np.float32(0))
             for c in range(classes):
                 g = grad[b, c]
                 for f in range(width):
