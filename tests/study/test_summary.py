@@ -6,10 +6,12 @@ import csv
 import io
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from ckgnn.errors import ConfigError
+from ckgnn.cli.study_show import _draw
+from ckgnn.errors import ConfigError, RunError
 from ckgnn.study.cells import Cell, Record
 from ckgnn.study.paper import printed, remarks, title, verdict
 from ckgnn.study.render import CSV, FORMS, footnotes, render
@@ -41,6 +43,14 @@ def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
     assert own.validation == pytest.approx(83.0)
     assert (own.paper, own.difference) == (83.6, pytest.approx(-1.6))
     assert (twin.gain, twin.paper, twin.band) == (None, None, None)
+
+
+def test_figures_leave_out_a_graph_without_runs(tmp_path: Path) -> None:
+    made = table({("gcn", "cora"): [0.8, 0.81], ("gcn", "pubmed"): []})
+    drawn = _draw(made, "Some", tmp_path / "some")
+    assert {p.name for p in drawn} == {f"some-{what}.{kind}" for what in ("boxes", "time") for kind in ("png", "svg")}
+    with pytest.raises(RunError, match="no run to draw"):
+        _draw(made[1:], "Some", tmp_path / "none")
 
 
 def test_macro_f1_is_shown_where_classes_are_uneven_and_only_there() -> None:

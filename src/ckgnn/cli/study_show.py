@@ -98,12 +98,15 @@ def _compare(table: list[Row], ours: str, theirs: str, *, json: bool) -> None:
 
 
 def _draw(table: list[Row], heading: str, stem: Path) -> list[Path]:
+    from ckgnn.errors import RunError
     from ckgnn.report.accuracies import accuracy_against_time, boxes
     from ckgnn.report.files import save
     from ckgnn.study.paper import title
 
     datasets = list(dict.fromkeys(r.dataset for r in table))
-    with_runs = {d: [r for r in table if r.dataset == d and r.n] for d in datasets}
+    with_runs = {d: some for d in datasets if (some := [r for r in table if r.dataset == d and r.n])}
+    if not with_runs:
+        raise RunError("there is no run to draw yet")
     spread = {
         d: [(title(r.method), list(r.accuracies.values()), r.paper, r.method.startswith("ck")) for r in some]
         for d, some in with_runs.items()
