@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ckgnn.benchmarks.runs import briefly_trained
 from ckgnn.data import load
 from ckgnn.report.page import find_others, page
-from ckgnn.train import Trained, open_run, resolve, run
+from ckgnn.train import open_run
 from ckgnn.train.nodes import predict_nodes
 
 NEW, DEGREE = 10_000, 5
-
-
-@contextmanager
-def _trained(name: str) -> Iterator[tuple[Path, Trained]]:
-    """Train CKGCN for a few epochs, on features of which a new node has its own, and load it again."""
-    dataset = load(name)
-    settings = {"epochs": 3, "stop": "fixed(3)", "kernel_pretrain": 0, "input": "row", "encoder_input": "row"}
-    with tempfile.TemporaryDirectory(prefix="ckgnn-") as tmp:
-        place = Path(tmp) / "run"
-        run(dataset, dataset.split("public"), resolve("ckgcn", name, "public", settings), 0, out=place)
-        yield place, open_run(place, device="cpu")
+BY_ROW = {"input": "row", "encoder_input": "row"}  # features of which a new node has its own
 
 
 def predict_new(name: str, new: int = NEW, degree: int = DEGREE) -> dict[str, Any]:
     """Return the seconds that a loaded run takes for nodes with the features of old ones and edges of their own."""
     rng = np.random.default_rng(0)
-    with _trained(name) as (_, trained):
+    with briefly_trained(load(name), "public", **BY_ROW) as (_, trained):
         n = trained.graph.n
         x = trained.graph.x[rng.integers(n, size=new)]
         ends = (np.repeat(np.arange(new), degree), rng.integers(n, size=new * degree))
@@ -46,7 +33,7 @@ def predict_new(name: str, new: int = NEW, degree: int = DEGREE) -> dict[str, An
 
 def write_report(name: str) -> dict[str, Any]:
     """Return the seconds from a run's directory to its page."""
-    with _trained(name) as (place, _):
+    with briefly_trained(load(name), "public", **BY_ROW) as (place, _):
         began = time.perf_counter()
         content = page(open_run(place, device="cpu"), find_others(place))
         return {"seconds": time.perf_counter() - began, "bytes": len(content.encode())}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,8 +15,9 @@ from ckgnn.benchmarks.epochs import MANY, epoch_on
 from ckgnn.benchmarks.measure import whole_peak
 from ckgnn.benchmarks.pyg import validate
 from ckgnn.benchmarks.pyg_ckgcn import CKGCN, loss
+from ckgnn.benchmarks.runs import briefly_trained
 from ckgnn.data import Dataset, load
-from ckgnn.train import build_inputs, open_run, resolve, run
+from ckgnn.train import build_inputs, resolve
 from ckgnn.train.texts import predict_texts
 
 SPLIT = "given:0"
@@ -123,14 +122,10 @@ def train_peak(name: str, epochs: int = 2) -> dict[str, Any]:
 def predict_new(name: str, texts: int = TEXTS) -> dict[str, Any]:
     """Return the seconds that a saved run, once loaded, takes for texts it has not seen."""
     dataset = load(name)
-    settings = {"epochs": 1, "stop": "fixed(1)", "kernel_pretrain": 0}
     documents = dataset.graph.documents
     assert documents is not None
     some = [" ".join(documents.vocabulary[w] for w in documents[i]) for i in range(min(texts, len(documents)))]
-    with tempfile.TemporaryDirectory(prefix="ckgnn-") as tmp:
-        config = resolve("ckgcn", name, SPLIT, settings)
-        run(dataset, dataset.split(SPLIT), config, 0, out=Path(tmp) / "run")
-        trained = open_run(Path(tmp) / "run", device="cpu")
-    began = time.perf_counter()
-    predict_texts(trained, some)
-    return {"seconds": time.perf_counter() - began, "texts": len(some)}
+    with briefly_trained(dataset, SPLIT) as (_, trained):
+        began = time.perf_counter()
+        predict_texts(trained, some)
+        return {"seconds": time.perf_counter() - began, "texts": len(some)}

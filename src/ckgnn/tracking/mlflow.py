@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Param, RunTag
+from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException
 
 from ckgnn.errors import ConfigError
@@ -47,7 +47,7 @@ class MLflow:
         tags = {WHERE: where, "ckgnn.version": __version__}
         self.run = self.client.create_run(self.experiment, tags=tags, run_name=about.name).info.run_id
         params = [Param(key, str(value)[:LONGEST]) for key, value in about.settings.items()]
-        self.client.log_batch(self.run, params=params, tags=[RunTag(k, v) for k, v in tags.items()])
+        self.client.log_batch(self.run, params=params)
 
     def log(self, epoch: int, values: Mapping[str, float]) -> None:
         """Keep the numbers for the next message."""
