@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -91,6 +92,27 @@ def test_fresh_seeds_decide_and_among_equals_time(
 
 
 @pytest.mark.slow
+def test_trials_below_the_median_are_given_up_after_their_first_run(tmp_path: Path) -> None:
+    wide = target(tmp_path, "[hidden]\nlow = 1\nhigh = 60\n")
+    runs: Counter[int] = Counter()
+
+    def counted(cells: Iterator[Cell], _work: object, _jobs: int) -> Results:
+        for cell in cells:
+            hidden = cell.overrides.get("hidden", 0)
+            runs[hidden] += cell.seed in wide.seeds
+            yield {"key": cell.key, "val_accuracy": hidden / 100, "seconds": 1.0}
+
+    said: list[str] = []
+    found = search(wide, 16, tmp_path / "s.log", progress=said.append, engine=counted)
+    given_up = [line for line in said if "given up" in line]
+    assert found.trials == 16
+    assert given_up
+    assert all("after 1 of 3 runs" in line for line in given_up)
+    assert sum(runs.values()) == 3 * (1 + 16) - 2 * len(given_up)
+    assert found.settings == {"hidden": max(runs)}  # what is given up is not the best
+    assert search(wide, 16, tmp_path / "s.log", engine=counted) == found  # and is not tried again
+
+
 def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path: Path) -> None:
     target(tmp_path)  # writes the space
     log = tmp_path / "s.log"
@@ -165,7 +187,7 @@ def test_a_space_can_differ_on_a_dataset(tmp_path: Path) -> None:
 def test_a_trial_over_several_splits_runs_every_seed_on_each() -> None:
     made = Target("mlp", "texas", ("given:0", "given:3"), (1, 2, 3), {"hidden": {"values": [8]}})
     cells = [(c.split, c.seed) for c in made.cells({"hidden": 8})]
-    assert cells == [(s, i) for s in ("given:0", "given:3") for i in (1, 2, 3)]
+    assert cells == [(s, i) for i in (1, 2, 3) for s in ("given:0", "given:3")]
 
 
 def test_no_test_label_is_scored(tmp_path: Path) -> None:

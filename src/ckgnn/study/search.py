@@ -1,6 +1,7 @@
 """Look for settings on validation accuracy, with Optuna and a file that a killed search goes on from.
 
-A trial is the mean validation accuracy over the seeds, at least three.  The best of many trials is the luckiest too, so
+A trial is the mean validation accuracy over the seeds, at least three; one that lies below the median of the others
+after its first runs is given up (Optuna's median rule).  The best of many trials is the luckiest too, so
 the best few and the preset are run again on fresh seeds, and these alone decide: of those whose mean is within one
 standard error of the best, the one that takes the least time.  Test labels are not scored here at all.
 """
@@ -33,6 +34,7 @@ LEAST_SEEDS = 3
 FINALISTS = 4  # trials that are run on fresh seeds
 FRESH = 5  # seeds, those after the seeds of the trials
 STARTING = 8  # trials drawn at random before the sampler follows what it has seen
+WHOLE = 4  # trials that run to their end before one may be given up
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Target:
 
     def cells(self, overrides: Mapping[str, Any], seeds: tuple[int, ...] | None = None) -> list[Cell]:
         """Return the runs of one trial."""
-        each = ((split, seed) for split in self.splits for seed in seeds or self.seeds)
+        each = ((split, seed) for seed in seeds or self.seeds for split in self.splits)
         return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for split, seed in each]
 
 
@@ -130,29 +132,48 @@ class _Going:
     def cells(self) -> Iterator[Cell]:
         """Yield runs as there is room for them: those of the preset first, then trial by trial."""
         if "preset" not in self.study.user_attrs:
-            yield from self._begin(None, {})
+            yield from self._runs(None, {})
         while len(_done(self.study)) + sum(trial is not None for trial, _ in self.waiting) < self.trials:
             trial = self.study.ask(distributions(self.target.space))
-            yield from self._begin(trial, trial.params)
+            yield from self._runs(trial, trial.params)
 
     def take(self, record: Record) -> None:
         """Note a run."""
         key = record.get("key") or Cell.of(record).key
         trial, own = next((t, r) for t, r in self.waiting if key in r and r[key] is None)
         own[key] = record
+        self._settle_if_all(trial, own)
+
+    def _runs(self, trial: Any, overrides: Mapping[str, Any]) -> Iterator[Cell]:
+        """Yield the runs of a trial, until those that are in say that it is not worth the others."""
+        cells = self.target.cells(overrides)
+        own: dict[str, Record | None] = dict.fromkeys((c.key for c in cells), None)
+        self.waiting.append((trial, own))
+        for i, cell in enumerate(cells):
+            if trial is not None and self._hopeless(trial, i, own):
+                for left in cells[i:]:
+                    del own[left.key]
+                self._settle_if_all(trial, own)
+                return
+            yield cell
+
+    @staticmethod
+    def _hopeless(trial: Any, handed_out: int, own: dict[str, Record | None]) -> bool:
+        values = [r["val_accuracy"] for r in own.values() if r and "error" not in r]
+        if values:
+            trial.report(statistics.fmean(values), handed_out)
+        return bool(values) and bool(trial.should_prune())
+
+    def _settle_if_all(self, trial: Any, own: dict[str, Record | None]) -> None:
         if all(own.values()):
             self.waiting = [(t, r) for t, r in self.waiting if r is not own]
             self._settle(trial, [r for r in own.values() if r])
-
-    def _begin(self, trial: Any, overrides: Mapping[str, Any]) -> list[Cell]:
-        cells = self.target.cells(overrides)
-        self.waiting.append((trial, dict.fromkeys((c.key for c in cells), None)))
-        return cells
 
     def _settle(self, trial: Any, records: list[Record]) -> None:
         bad = next((r["error"] for r in records if "error" in r), None)
         error = f"{bad['type']}: {bad['message']}" if bad else None
         value = None if error else statistics.fmean(r["val_accuracy"] for r in records)
+        planned = len(self.target.cells({}))
         if trial is None:
             if value is None:
                 raise RunError(f"the preset itself fails: {error}")
@@ -163,6 +184,9 @@ class _Going:
             trial.set_user_attr("error", error)
             self.study.tell(trial, state=_states().FAIL)
             said = f"failed, {error}"
+        elif len(records) < planned:
+            self.study.tell(trial, state=_states().PRUNED)
+            said = f"given up at {100 * value:.2f} % after {len(records)} of {planned} runs"
         else:
             self.study.tell(trial, value)
             said = f"{100 * value:.2f} %, best {100 * self.study.best_value:.2f} %"
@@ -179,7 +203,7 @@ class _Final:
         self.failed = [t for t in self.done if "error" in t.user_attrs]
         if len(self.failed) == len(self.done):
             raise RunError(f"all {len(self.done)} trials failed; the first said: {self.done[0].user_attrs['error']}")
-        good = sorted((t for t in self.done if t not in self.failed), key=lambda t: -t.value)
+        good = sorted((t for t in self.done if t.state == _states().COMPLETE), key=lambda t: -t.value)
         self.finalists: dict[str, dict[str, Any]] = {"preset": {}}  # by the name their results are kept under
         for trial in good:
             if len(self.finalists) <= FINALISTS and trial.params not in self.finalists.values():
@@ -277,6 +301,7 @@ def _open(target: Target, store: Path) -> Any:
         study = optuna.create_study(study_name="search", storage=storage, direction="maximize", load_if_exists=True)
         number = int(target.sha256[:8], 16) + len(study.trials)  # one that goes on must not draw the same again
         study.sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=STARTING, constant_liar=True)
+        study.pruner = optuna.pruners.MedianPruner(n_startup_trials=WHOLE, n_min_trials=WHOLE)
     except (OSError, ValueError, KeyError) as e:
         raise RunError(f"{store} cannot be used as a file of trials: {e}") from None
     known = (
@@ -293,10 +318,10 @@ def _open(target: Target, store: Path) -> Any:
 
 
 def _done(study: Any) -> list[Any]:
-    """Return the trials that have run, well or not; one cut off by a kill has not."""
+    """Return the trials that have run, well or not, or were given up; one cut off by a kill has not."""
     states = _states()
-    trials = study.get_trials(deepcopy=False, states=(states.COMPLETE, states.FAIL))
-    return [t for t in trials if t.state == states.COMPLETE or "error" in t.user_attrs]
+    trials = study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED, states.FAIL))
+    return [t for t in trials if t.state != states.FAIL or "error" in t.user_attrs]
 
 
 def _states() -> Any:
