@@ -184,10 +184,13 @@ def test_a_space_can_differ_on_a_dataset(tmp_path: Path) -> None:
     assert open_space(str(file), "cora") == {"hidden": {"values": [16, 32]}, "lr": {"values": [0.1]}}
 
 
-def test_a_trial_over_several_splits_runs_every_seed_on_each() -> None:
+def test_several_splits_are_taken_in_turn() -> None:
     made = Target("mlp", "texas", ("given:0", "given:3"), (1, 2, 3), {"hidden": {"values": [8]}})
-    cells = [(c.split, c.seed) for c in made.cells({"hidden": 8})]
-    assert cells == [(s, i) for i in (1, 2, 3) for s in ("given:0", "given:3")]
+    assert [(c.split, c.seed) for c in made.cells({"hidden": 8})] == [("given:0", 1), ("given:3", 2), ("given:0", 3)]
+    fresh = [(c.split, c.seed) for c in made.cells({}, made.fresh)]
+    assert fresh == [("given:0", 4), ("given:3", 5), ("given:0", 6), ("given:3", 7), ("given:0", 8)]
+    with pytest.raises(ConfigError, match="4 splits need as many seeds, not 3"):
+        Target("mlp", "texas", ("given:0", "given:1", "given:2", "given:3"), (1, 2, 3), {})
 
 
 def test_no_test_label_is_scored(tmp_path: Path) -> None:

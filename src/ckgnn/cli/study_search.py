@@ -16,7 +16,7 @@ def search(
     method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the studies.", show_default=False)],
     dataset: Dataset = "debian-topics",
     split: Annotated[
-        str, typer.Option(metavar="SPLIT", help="As of `train`; or several with commas, to average over them too.")
+        str, typer.Option(metavar="SPLIT", help="As of `train`; or several with commas, one to a seed in turn.")
     ] = "public",
     trials: Annotated[
         int, typer.Option(parser=positive, metavar="COUNT", help="Trials in all, those before included.")

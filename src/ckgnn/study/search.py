@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,10 @@ WHOLE = 4  # trials that run to their end before one may be given up
 
 @dataclass(frozen=True)
 class Target:
-    """What is searched: a method on a split of a dataset (or on several), over some seeds, in a space."""
+    """What is searched: a method on a split of a dataset, over some seeds, in a space.
+
+    Of several splits the seeds take one each in turn: more splits do not make a trial longer.
+    """
 
     method: str
     dataset: str
@@ -50,6 +54,8 @@ class Target:
     def __post_init__(self) -> None:
         if len(self.seeds) < LEAST_SEEDS:
             raise ConfigError(f"a search averages over at least {LEAST_SEEDS} seeds, not {len(self.seeds)}")
+        if len(self.splits) > len(self.seeds):
+            raise ConfigError(f"{len(self.splits)} splits need as many seeds, not {len(self.seeds)}")
         for name, choices in self.space.items():  # both ends of everything must be settings of the method
             for value in choices["values"] if "values" in choices else (choices["low"], choices["high"]):
                 method(self.method).resolve(self.dataset, self.splits[0], {name: value}, "native")
@@ -74,8 +80,8 @@ class Target:
 
     def cells(self, overrides: Mapping[str, Any], seeds: tuple[int, ...] | None = None) -> list[Cell]:
         """Return the runs of one trial."""
-        each = ((split, seed) for seed in seeds or self.seeds for split in self.splits)
-        return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for split, seed in each]
+        each = zip(seeds or self.seeds, cycle(self.splits), strict=False)
+        return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for seed, split in each]
 
 
 @dataclass(frozen=True)
