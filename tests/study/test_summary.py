@@ -100,6 +100,12 @@ def test_slips_of_the_paper_stand_by_their_cells() -> None:
     assert title("my-method") == "my-method"
 
 
+def test_a_remark_names_its_graph_where_it_is_not_on_the_whole_row() -> None:
+    said = footnotes(table({("deepwalk", "cora"): [0.7], ("deepwalk", "pubmed"): [0.7]}))
+    assert len([line for line in said if line.startswith("DeepWalk: The printed row")]) == 1
+    assert len([line for line in said if line.startswith("DeepWalk on pubmed: Printed 76.8")]) == 1
+
+
 def test_csv_has_the_promised_columns_and_every_digit_needed() -> None:
     made = table({("ckgcn", "cora"): [0.80, 0.82, 0.84], ("ckgcn-one", "cora"): [0.81, 0.80, 0.82]})
     lines = list(csv.DictReader(io.StringIO(render(made, "T", "csv"))))

@@ -143,6 +143,6 @@ def _plain(r: Row) -> dict[str, Any]:
     return {
         **{name: getattr(r, name) for name in names},
         "band": r.band,
-        "remarks": r.remarks,
+        "remarks": [remark.text for remark in r.remarks],
         "kernel_gain": None if r.gain is None else asdict(r.gain),
     }

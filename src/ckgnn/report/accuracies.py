@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from ckgnn.report.style import BLUE, GREY, INK, ORANGE, new_figure, plain, styled
@@ -19,6 +20,7 @@ def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
     most = max(len(g) for g in groups.values())
     figure = new_figure(max(4.6, 3.4 * len(groups)), 0.9 + 0.24 * most, title)
     axes = figure.subplots(1, len(groups), squeeze=False)[0]
+    crosses: list[Line2D] = []
     for ax, (name, methods) in zip(axes, groups.items(), strict=True):
         plain(ax, grid=False)
         ax.grid(axis="x", color="#DDDDDD", linewidth=0.5)
@@ -36,10 +38,11 @@ def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
             box.set(facecolor=ORANGE if ours else BLUE, alpha=0.55, linewidth=0.6)
         known = [(printed, y) for (_, _, printed, _), y in zip(methods, at, strict=True) if printed is not None]
         if known:
-            ax.plot(*zip(*known, strict=True), linestyle="", marker="x", color=INK, markersize=5, label="paper")
-            ax.legend(loc="lower left")
+            crosses = ax.plot(*zip(*known, strict=True), linestyle="", marker="x", color=INK, markersize=5)
         ax.set_yticks(list(at), [label for label, _, _, _ in methods])
         ax.set(title=name, xlabel="test accuracy, %")
+    if crosses:
+        figure.legend(crosses, ["the paper's number"], loc="outside upper right", handletextpad=0.2)
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,9 +37,16 @@ def verdict(method: str, dataset: str, split: str, mean: float) -> str | None:
     return "above" if mean > number + row["band"] and not may_exceed else "inside"
 
 
-def remarks(method: str, dataset: str, split: str) -> list[str]:
+class Remark(NamedTuple):
+    """What is known of a printed row, or of one cell of it."""
+
+    text: str
+    of_cell: bool
+
+
+def remarks(method: str, dataset: str, split: str) -> list[Remark]:
     """Return what is known of a printed cell, the remarks on its whole row included."""
-    return [r["text"] for r in _remarks(method, dataset, split)]
+    return [Remark(r["text"], "dataset" in r) for r in _remarks(method, dataset, split)]
 
 
 def _remarks(method: str, dataset: str, split: str) -> list[dict[str, Any]]:

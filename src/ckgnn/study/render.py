@@ -72,8 +72,13 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
         if r.band in ("below", "above")
     ]
     out += _counted("Failed", [(r, r.failed) for r in rows]) + _counted("Not run yet", [(r, r.missing) for r in rows])
-    remarked = dict.fromkeys(f"{title(r.method)}: {text}" for r in rows if r.n for text in r.remarks)
-    return [*out, *remarked]
+    remarked = (
+        f"{name if remark.of_cell else title(r.method)}: {remark.text}"
+        for name, r in named
+        if r.n
+        for remark in r.remarks
+    )
+    return [*out, *dict.fromkeys(remarked)]
 
 
 def _counted(what: str, counts: Sequence[tuple[Row, int]]) -> list[str]:

@@ -11,7 +11,7 @@ from ckgnn.errors import RunError
 from ckgnn.study.cells import Cell, Record
 from ckgnn.study.compare import Paired, Unit, compare
 from ckgnn.study.methods import TWINS
-from ckgnn.study.paper import printed, remarks, verdict
+from ckgnn.study.paper import Remark, printed, remarks, verdict
 
 Group = tuple[str, str, str, str]  # method, dataset, kind of split, rule
 
@@ -66,7 +66,7 @@ class Row:
         return None if self.mean is None else verdict(self.method, self.dataset, self.split, self.mean)
 
     @property
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Remark]:
         """What is known of the paper's cell."""
         return remarks(self.method, self.dataset, self.split)
 
