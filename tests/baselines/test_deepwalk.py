@@ -9,7 +9,17 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ckgnn.baselines.deepwalk import PLAIN, SYSTEM, Settings, embedding, fit, random_walks, regressions, scaled
+from ckgnn.baselines.deepwalk import (
+    PLAIN,
+    SYSTEM,
+    Settings,
+    _embedded,
+    embedding,
+    fit,
+    random_walks,
+    regressions,
+    scaled,
+)
 from ckgnn.baselines.protocol import Task
 from ckgnn.errors import ConfigError
 from ckgnn.graph import Graph
@@ -110,6 +120,18 @@ def test_the_same_seed_gives_the_same_bits() -> None:
     one, two, other = (embedding(graph, settings, seed) for seed in (0, 0, 1))
     assert (one == two).all()
     assert (one != other).any()
+
+
+def test_both_rows_of_a_seed_embed_once_and_count_the_time_twice() -> None:
+    task = Task.of(communities(n=200), communities(n=200).split("public"))
+    plain, both = PLAIN.resolve("communities", "public", SHORT), SYSTEM.resolve("communities", "public", SHORT)
+    first, second, other = SYSTEM.fit(task, both, 5), PLAIN.fit(task, plain, 5), PLAIN.fit(task, plain, 6)
+    assert first.reused == other.reused == 0.0
+    assert second.reused > 0.0
+    _embedded.cache_clear()
+    alone = PLAIN.fit(task, plain, 5)
+    assert alone.reused == 0.0
+    assert (alone.probabilities == second.probabilities).all()
 
 
 def test_a_class_without_training_nodes_has_probability_0() -> None:

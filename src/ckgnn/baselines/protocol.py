@@ -42,7 +42,8 @@ class Task:
 class Fitted:
     """Class probabilities of every node, and how training went.
 
-    ``best_epoch`` counts from 0; a system without epochs has 0 of them and no validation loss.
+    ``best_epoch`` counts from 0; a system without epochs has 0 of them and no validation loss.  ``reused`` are seconds
+    that an earlier fit of the same process spent for this one too, and that count as spent here.
 
     Shapes: ``probabilities`` (n, c), rows that sum to 1.
     """
@@ -52,6 +53,7 @@ class Fitted:
     best_epoch: int = 0
     val_loss: float | None = None
     notes: dict[str, Any] = field(default_factory=dict)  # what the system wants to be recorded with the run
+    reused: float = 0.0
 
 
 S = TypeVar("S", contravariant=True)
