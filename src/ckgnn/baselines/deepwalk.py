@@ -107,12 +107,10 @@ def _embedded(graph: Graph, settings: Settings, seed: int) -> tuple[NDArray[np.f
 
 def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     """Embed and classify."""
-    before = _embedded.cache_info().hits
-    same = replace(
-        settings, features="both", inverse_penalties=(1.0,)
-    )  # what the classifier has is nothing to the walks
-    vectors, seconds = _embedded(task.graph, same, seed)
-    reused = seconds if _embedded.cache_info().hits > before else 0.0
+    began = time.perf_counter()
+    walks = replace(settings, features="both", inverse_penalties=(1.0,))  # without what only the classifier sees
+    vectors, seconds = _embedded(task.graph, walks, seed)
+    reused = max(0.0, seconds - (time.perf_counter() - began))
     x: Any = scaled(vectors)
     if settings.features == "both":
         x = sp.csr_array(sp.hstack([sp.csr_array(x), sp.csr_array(scaled(features(task.graph, "row")))]))

@@ -1,9 +1,9 @@
 """Look for settings on validation accuracy, with Optuna and a file that a killed search goes on from.
 
 A trial is the mean validation accuracy over the seeds, at least three; one that lies below the median of the others
-after its first runs is given up (Optuna's median rule).  The best of many trials is the luckiest too, so
-the best few and the preset are run again on fresh seeds, and these alone decide: of those whose mean is within one
-standard error of the best, the one that takes the least time.  Test labels are not scored here at all.
+after its first runs is given up (Optuna's median rule).  The best of many trials is the luckiest too, so the best few
+and the preset are run again on fresh seeds, and these alone decide: of those whose mean is within one standard error of
+the best, the one that takes the least time.  Test labels are not scored here at all.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _Going:
         bad = next((r["error"] for r in records if "error" in r), None)
         error = f"{bad['type']}: {bad['message']}" if bad else None
         value = None if error else statistics.fmean(r["val_accuracy"] for r in records)
-        planned = len(self.target.cells({}))
+        planned = len(self.target.seeds)
         if trial is None:
             if value is None:
                 raise RunError(f"the preset itself fails: {error}")
@@ -284,8 +284,9 @@ def validation(cell: Cell, data_dir: str | None = None) -> Record:
         split = dataset.split(cell.split)
         settings = how.resolve(cell.dataset, cell.split, cell.overrides, cell.rule)
         began = time.process_time()
-        predicted = how.fit(dataset, split, settings, cell.seed).probabilities.argmax(1)
-        seconds = time.process_time() - began
+        fitted = how.fit(dataset, split, settings, cell.seed)
+        seconds = time.process_time() - began + fitted.reused
+        predicted = fitted.probabilities.argmax(1)
         accuracy = float(np.mean(predicted[split.val] == dataset.graph.y[split.val]))
         return {"key": cell.key, "val_accuracy": accuracy, "seconds": seconds}
     except Exception as e:  # whatever it is, the other trials must go on
