@@ -6,8 +6,11 @@ missing.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +23,11 @@ from ckgnn.report.explain import explain
 from ckgnn.report.page import page
 from tests.report.test_page import HOSTILE, fitted
 
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1100,900"),
+    *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PATIENCE = 60  # seconds for one answer of the browser; on a busy machine a page can take long
 SOURCE = "for (const d of Bokeh.documents) { const s = d.get_model_by_name(arguments[0]); if (s) return s.data; }"
 PIXEL = """
 const view = Bokeh.index.roots.find((v) => document.getElementById("map").contains(v.el));
@@ -41,25 +48,59 @@ return found.join("|");
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return Chromium under remote control, or skip."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
+class Browser:
+    """Chromium under remote control; a window that no longer answers is replaced by a new one."""
 
+    def __init__(self, chromium: str, driver: str) -> None:
+        self.chromium = chromium
+        self.driver = driver
+        self.window: Any = None
+
+    def started(self) -> Any:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = self.chromium
+        for flag in FLAGS:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        window = webdriver.Chrome(options=options, service=Service(self.driver, popen_kw={"start_new_session": True}))
+        window.command_executor.client_config.timeout = PATIENCE
+        return window
+
+    def show(self, address: str) -> Any:
+        """Return the window with a fresh page in it."""
+        if self.window is None:
+            self.window = self.started()
+        self.window.get("about:blank")
+        for kind in ("browser", "performance"):
+            self.window.get_log(kind)  # reading empties it
+        self.window.get(address)
+        until(lambda: self.window.execute_script("return document.documentElement.dataset.ready === '2'"))
+        return self.window
+
+    def kill(self) -> None:
+        """End it without asking it: one that hangs would not answer."""
+        if self.window is not None:
+            driver = self.window.service.process
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(driver.pid, signal.SIGKILL)
+            driver.wait()
+            self.window = None
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return Chromium under remote control, or skip."""
+    pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:
         pytest.skip("no Chromium with its driver: install Debian's chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, "--window-size=1100,900"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=Service(driver))
-    started.command_executor.client_config.timeout = 120  # seconds; on a busy machine a page can take long
+    started = Browser(chromium, driver)
     yield started
-    started.quit()
+    started.kill()
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +117,20 @@ def address(trained: train.Trained, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def opened(browser: Any, address: str) -> Any:
-    """Return the browser with a fresh page in it."""
-    browser.get_log("browser")
-    browser.get("about:blank")
-    browser.get(address)
-    until(lambda: browser.execute_script("return document.documentElement.dataset.ready === '2'"))
-    return browser
+def opened(browser: Browser, address: str) -> Any:
+    """Return the browser with a fresh page in it.
+
+    Chromium was seen to hang between two pages, for good, on a machine with other work: that says nothing about the
+    page, so it gets one more chance in a new window. A page that is never ready fails both times.
+    """
+    from selenium.common.exceptions import WebDriverException
+    from urllib3.exceptions import HTTPError
+
+    try:
+        return browser.show(address)
+    except (HTTPError, WebDriverException):
+        browser.kill()
+        return browser.show(address)
 
 
 def until(happened: Callable[[], Any], seconds: float = 20.0) -> Any:
