@@ -7,7 +7,17 @@ import torch
 from torch import Tensor
 
 from ckgnn.errors import ConfigError
-from ckgnn.kernels import Classes, class_means, fourier_features, mmd2, mmd_sum, pair_kernel, pairwise_loss
+from ckgnn.kernels import (
+    Classes,
+    class_means,
+    fourier,
+    fourier_features,
+    fourier_means,
+    mmd2,
+    mmd_sum,
+    pair_kernel,
+    pairwise_loss,
+)
 from ckgnn.kernels import mmd as module
 from tests.kernels import oracles
 from tests.kernels.oracles import by_class, normal
@@ -217,6 +227,24 @@ def test_random_features_are_within_a_few_per_cent_of_the_exact_means() -> None:
     got = class_means(z, y, estimator="rff", features=4096, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(got, exact, rtol=0.05, atol=0)
     assert float(mmd_sum(got)) == pytest.approx(float(mmd_sum(exact)), rel=0.05)
+
+
+@pytest.mark.parametrize("piece", [1, 24, 1 << 18])
+def test_means_in_pieces_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr(fourier, "PIECE", piece)
+    z, y = sample((4, 5, 2))
+    mean, weights = Classes.of(y, torch.float64).mean, normal(3, 16)
+    found = []
+    for form in ("features", "means"):
+        generator = torch.Generator().manual_seed(0)
+        leaves = z.detach().requires_grad_(), torch.tensor(0.6, dtype=torch.float64, requires_grad=True)
+        if form == "features":
+            out = mean.T @ fourier_features(leaves[0], 8, gamma=leaves[1], generator=generator)
+        else:
+            out = fourier_means(leaves[0], mean, 8, gamma=leaves[1], generator=generator)
+        found.append([out, *torch.autograd.grad((out * weights).sum(), leaves)])
+    for want, got in zip(*found, strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-12, atol=1e-13)
 
 
 def test_random_features_never_form_the_matrix_of_all_pairs() -> None:

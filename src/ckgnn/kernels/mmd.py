@@ -10,7 +10,6 @@ n x n matrix).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.kernels.fourier import fourier_means
 from ckgnn.kernels.gaussian import pair_kernel
 from ckgnn.sparse import once_differentiable
 
@@ -67,8 +67,7 @@ def class_means(
     classes = y if isinstance(y, Classes) else Classes.of(y, z.dtype)
     mean, counts = classes.mean, classes.counts
     if estimator == "rff":
-        phi = fourier_features(z, features, gamma=gamma, generator=generator)
-        m: Tensor = mean.T @ phi
+        m = fourier_means(z, mean, features, gamma=gamma, generator=generator)
         return torch.mm(m, m.T)
     if isinstance(gamma, Tensor):
         e: Tensor = mean.T @ pair_kernel(z, z, gamma) @ mean
@@ -79,21 +78,6 @@ def class_means(
         off = torch.where(counts > 1, (own * counts - 1) / (counts - 1).clamp(min=1), torch.ones_like(own))
         e = e + torch.diag(off - own)
     return e
-
-
-def fourier_features(
-    z: Tensor, features: int, *, gamma: Tensor | float = 1.0, generator: torch.Generator | None = None
-) -> Tensor:
-    """Return phi(z) with ``E <phi(a), phi(b)> = exp(-gamma ||a - b||^2)``, and ``||phi|| = 1`` exactly.
-
-    phi = (cos, sin)(sqrt(2 gamma) z Omega) / sqrt(features), Omega standard normal.
-
-    Shapes: ``z`` (n, q); out (n, 2 * features).
-    """
-    omega = torch.randn(z.shape[1], features, generator=generator, device=z.device, dtype=z.dtype)
-    root = torch.as_tensor(2.0 * gamma, dtype=z.dtype, device=z.device).sqrt()
-    angle = (root * z) @ omega
-    return torch.cat([angle.cos(), angle.sin()], dim=1) / math.sqrt(features)
 
 
 def mmd2(means: Tensor) -> Tensor:
