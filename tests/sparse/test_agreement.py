@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ckgnn.sparse import reference
-from ckgnn.sparse.fused.rows import BATCH, FAR, NEAR
+from ckgnn.sparse.fused.rows import FAR, NEAR
 from tests.sparse.cases import CASES, Case, from_mask, random_mask
 from tests.sparse.conftest import SetThreads
 from tests.sparse.contract import assert_close, assert_same_bits, steps, with_gradients
@@ -71,7 +71,7 @@ def test_plain_torch_sums_gradients_of_rows_in_one_order(op: str, monkeypatch: p
 
 
 def large(n: int) -> Case:
-    """A ring with a hub that everybody knows: rows short and long, more entries than a batch holds."""
+    """A ring with a hub that everybody knows: rows short and long."""
     i = torch.arange(n)
     rows, cols = torch.cat([i, i, i, 0 * i]), torch.cat([i, (i + 1) % n, (i - 1) % n, i])
     place = torch.unique(rows * n + cols)
@@ -81,10 +81,9 @@ def large(n: int) -> Case:
 @pytest.mark.parametrize("n", [1500, 8500])
 @pytest.mark.parametrize("op", COMPILED)
 def test_large_matrices_are_read_right(op: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Larger than the nearest cache, and so large that rows are asked for ahead of use; a row longer than a batch."""
+    """Larger than the nearest cache, and so large that rows are asked for ahead and read some columns at a time."""
     case = large(n)
     inputs = OPS[op].inputs(case, 66 if "heads" in op or "attention" in op else 200, torch.float32)
-    assert n > BATCH
     size = 4 * max(t.numel() for t in inputs)
     assert NEAR < size <= FAR if n == 1500 else size > FAR
     monkeypatch.setenv("CKGNN_SPARSE", "reference")

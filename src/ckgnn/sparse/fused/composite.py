@@ -8,9 +8,10 @@ With ``G = [g || g']`` the gradient of the result, ``p_e = <g_i, h_j>`` and ``o_
                dz_i = sum_e c_e (z_i - z_j) + the same from column i,   c_e = -2 gamma k_e o_e
                dgamma = -sum_e ||z_i - z_j||^2 k_e o_e
 
-Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, its ``p`` is
-``<g_j, h_i>``, and everything comes from the one read of row i's neighbours.  Else a second pass goes over the
-transposed pattern.  Beside the result only numbers per entry are held, never entries x width.
+Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, and its ``o`` is
+looked up; else a second pass goes over the transposed pattern.  Beside the result only numbers per entry are held,
+never entries x width.  Sums of rows go through all rows by some columns at a time: a row of text has hundreds of
+neighbours, and their whole rows would push one another out of the cache.
 """
 
 from __future__ import annotations
@@ -19,9 +20,17 @@ from typing import Any
 
 from torch import Tensor
 
-from ckgnn.sparse.fused.compiling import Array, entry
-from ckgnn.sparse.fused.products import array
-from ckgnn.sparse.fused.rows import batch, dot, exp_row, expect, pair_back_row, pair_row, pull_row, squared_distance
+from ckgnn.sparse.fused.compiling import Array, entry, part
+from ckgnn.sparse.fused.products import array, pull
+from ckgnn.sparse.fused.rows import (
+    columns_at_a_time,
+    dot,
+    exp_row,
+    expect,
+    pair_back_row,
+    pair_row,
+    squared_distance,
+)
 from ckgnn.sparse.fused.threads import over_rows
 from ckgnn.sparse.pattern import Pattern
 
@@ -59,35 +68,20 @@ def backward(
     da = h.new_empty(pattern.nnz) if to_a else none
     row_gamma = h.new_zeros(len(h)) if to_gamma else none
     pulls = h.new_empty(pattern.nnz)
-    g_array, z_array, given = array(g), array(z), array(none if g_k is None else g_k)
-    order = array(pattern.order) if symmetric and g_k is not None else array(pattern.indices[:0])
-    numbers = (array(a), z_array, z_array.dtype.type(gamma), array(h), array(k), g_array)
+    rate = array(z).dtype.type(-2 * gamma)
+    a_array, k_array, g_array, given = array(a), array(k), array(g), array(none if g_k is None else g_k)
     over_rows(
-        _backward,
-        pattern,
-        *numbers,
-        given,
-        order,
-        symmetric,
-        dh.numpy(),
-        dz.numpy(),
-        pulls.numpy(),
-        da.numpy(),
-        row_gamma.numpy(),
+        _backward, pattern, a_array, array(z), array(h), k_array, g_array, given, rate, pulls.numpy(), da.numpy(),
+        row_gamma.numpy()
+    )  # fmt: skip
+    over_rows(
+        _backward_h, pattern.t, None if symmetric else array(pattern.order), a_array, k_array, g_array, dh.numpy()
     )
-    if not symmetric:
-        over_rows(
-            _backward_columns,
-            pattern.t,
-            array(pattern.order),
-            array(a),
-            array(k),
-            g_array,
-            array(pulls),
-            z_array,
-            dh.numpy(),
-            dz.numpy(),
-        )
+    if symmetric:
+        pull(pattern, pulls + pulls[pattern.order], z, dz)
+    else:
+        pull(pattern, pulls, z, dz)
+        pull(pattern.t, pulls, z, dz, pattern.order)
     # NumPy sums on one thread, in an order that does not depend on how many there are
     dgamma = h.new_tensor(row_gamma.numpy().sum(dtype="float64")) if to_gamma else None
     return dh, dz, da if to_a else None, dgamma
@@ -120,25 +114,27 @@ def backward_given(
 def _forward(
     first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array, out: Array, k: Array
 ) -> None:
-    here = first
-    while here < last:
-        stop = batch(here, last, indptr)
-        for i in range(here, stop):
-            for e in range(indptr[i], indptr[i + 1]):
-                expect(z, indices, e)
-                k[0, e] = squared_distance(z, i, indices[e])
-        exp_row(indptr[here], indptr[stop], -gamma, k)
-        for i in range(here, stop):
-            pair_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, k[0], a, h, out))
-        here = stop
+    for i in range(first, last):
+        for e in range(indptr[i], indptr[i + 1]):
+            expect(z, indices, e)
+            k[0, e] = squared_distance(z, i, indices[e])
+    exp_row(indptr[first], indptr[last], -gamma, k)
+    _pairs(first, last, indptr, indices, a, k[0], h, out)
 
 
 @entry
 def _forward_given(
     first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, out: Array
 ) -> None:
-    for i in range(first, last):
-        pair_row(h, h.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, h, out))
+    _pairs(first, last, indptr, indices, a, k, h, out)
+
+
+@part
+def _pairs(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, out: Array) -> None:
+    width, step = h.shape[1], columns_at_a_time(h)
+    for c in range(0, width, step):
+        for i in range(first, last):
+            pair_row(h, min(c + step, width), (i, indptr[i], indptr[i + 1], indices, k, a, h, out), c)
 
 
 @entry
@@ -149,27 +145,19 @@ def _backward(
     indices: Array,
     a: Array,
     z: Array,
-    gamma: Any,
     h: Array,
     k: Array,
     g: Array,
     g_k: Array,
-    order: Array,
-    symmetric: bool,
-    dh: Array,
-    dz: Array,
+    rate: Any,
     pulls: Array,
     da: Array,
     dgamma: Array,
 ) -> None:
     width = h.shape[1]
     for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        if symmetric:
-            pair_back_row(dh, width, (i, begin, end, indices, k, a, None, g, dh))
-        for e in range(begin, end):
+        for e in range(indptr[i], indptr[i + 1]):
             expect(h, indices, e)
-            expect(z, indices, e)
             j = indices[e]
             p = dot(g, i, 0, h, j, 0, width)
             own = a[e] * p
@@ -179,33 +167,7 @@ def _backward(
                 da[e] = k[e] * p + dot(g, i, width, h, j, 0, width)
             if len(dgamma):
                 dgamma[i] -= squared_distance(z, i, j) * k[e] * own
-            if symmetric:
-                own += a[e] * dot(g, j, 0, h, i, 0, width)
-                if len(g_k):
-                    own += g_k[order[e]]
-            pulls[e] = -2 * gamma * k[e] * own
-        pull_row(z, z.shape[1], (i, begin, end, indices, pulls, None, z, dz))
-
-
-@entry
-def _backward_columns(
-    first: int,
-    last: int,
-    indptr: Array,
-    indices: Array,
-    order: Array,
-    a: Array,
-    k: Array,
-    g: Array,
-    pulls: Array,
-    z: Array,
-    dh: Array,
-    dz: Array,
-) -> None:
-    for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        pair_back_row(dh, dh.shape[1], (i, begin, end, indices, k, a, order, g, dh))
-        pull_row(z, z.shape[1], (i, begin, end, indices, pulls, order, z, dz))
+            pulls[e] = rate * k[e] * own
 
 
 @entry
@@ -225,7 +187,9 @@ def _backward_given(
 
 @entry
 def _backward_h(
-    first: int, last: int, indptr: Array, indices: Array, order: Array, a: Array, k: Array, g: Array, dh: Array
+    first: int, last: int, indptr: Array, indices: Array, order: Any, a: Array, k: Array, g: Array, dh: Array
 ) -> None:
-    for i in range(first, last):
-        pair_back_row(dh, dh.shape[1], (i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh))
+    width, step = dh.shape[1], columns_at_a_time(g)
+    for c in range(0, width, step):
+        for i in range(first, last):
+            pair_back_row(dh, min(c + step, width), (i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh), c)

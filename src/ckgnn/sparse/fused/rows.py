@@ -28,7 +28,6 @@ from ckgnn.sparse.fused.simd import (
 )
 
 SERIES = tuple(1 / math.factorial(n) for n in range(12, -1, -1))  # of e^r, after its 13th power
-BATCH = 512  # entries: few enough that what is noted of them stays in the nearest cache
 NEAR, FAR = 512 << 10, 6 << 20  # bytes that a core has to itself, and that it shares
 AHEAD = 10  # entries: far enough for memory to answer, near enough to be kept
 
@@ -75,9 +74,13 @@ def expect(h: Array, indices: Array, e: int) -> None:
 
 @part
 def columns_at_a_time(h: Array) -> int:
-    """Return how many columns to go through the rows with: all, or 32 where that much of ``h`` stays in the cache."""
-    near = len(h) * 32 * h.itemsize <= NEAR < h.size * h.itemsize
-    return 32 if near else max(1, h.shape[1])
+    """Return how many columns to go through all rows with, so that what is read of ``h`` stays in a cache.
+
+    32 where that much of ``h`` stays in a core's own; 64 where ``h`` is far, so that a shared one holds them; else all.
+    """
+    if len(h) * 32 * h.itemsize <= NEAR < h.size * h.itemsize:
+        return 32
+    return 64 if is_far(h) else max(1, h.shape[1])
 
 
 @part
@@ -227,15 +230,6 @@ def squared_distance(z: Array, i: int, j: int) -> Any:
     if c < width:
         t = _add_square(t, z, i, j, c, width - c)
     return total(add(s, t))
-
-
-@part
-def batch(first: int, last: int, indptr: Array) -> int:
-    """Return where a batch of rows ends: at least one, as many as hold :data:`BATCH` entries together."""
-    stop = first + 1
-    while stop < last and indptr[stop + 1] - indptr[first] <= BATCH:
-        stop += 1
-    return stop
 
 
 @part
