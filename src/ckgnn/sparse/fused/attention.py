@@ -26,7 +26,7 @@ from torch import Tensor
 
 from ckgnn.sparse.fused.compiling import Array, entry, part
 from ckgnn.sparse.fused.products import array
-from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, is_far, lowest
+from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, heads_at_a_time, is_far, lowest
 from ckgnn.sparse.fused.simd import (
     add,
     divide,
@@ -88,7 +88,7 @@ def backward(
     )  # fmt: skip
     over_rows(
         _backward_columns, pattern.t, array(pattern.order), given[1], *given[3:], w, t.numpy(), flat, ds.numpy(),
-        d_source.numpy(), dh.view(n, m * w).numpy()
+        torch.empty_like(t).numpy(), torch.empty_like(dk).numpy(), d_source.numpy(), dh.view(n, m * w).numpy()
     )  # fmt: skip
     return d_target, d_source, None if k is None else dk, dh
 
@@ -230,24 +230,28 @@ def _to_h(
     begin: int,
     end: int,
     indices: Array,
-    order: Array,
-    drop: Array,
     paired: bool,
+    v: Array,
     k: Array,
     width: int,
-    t: Array,
     g: Array,
     dh: Array,
 ) -> None:
     s = zero
+    far, last = is_far(g), len(indices) - 1
+    start = (2 * m if paired else m) * width + c
     for e in range(begin, end):
-        j, o = indices[e], order[e]
-        v = t[o, m] * drop[o, m] if len(drop) else t[o, m]
+        if far:
+            ahead = indices[min(e + AHEAD, last)]
+            prefetch(zero, g, ahead, start)
+            if paired:
+                prefetch(zero, g, ahead, start + width)
+        j = indices[e]
         if paired:
-            s = multiply_add(k[o] * v, load(zero, g, j, 2 * m * width + c, count), s)
-            s = multiply_add(v, load(zero, g, j, (2 * m + 1) * width + c, count), s)
+            s = multiply_add(k[e] * v[e, m], load(zero, g, j, start, count), s)
+            s = multiply_add(v[e, m], load(zero, g, j, start + width, count), s)
         else:
-            s = multiply_add(v, load(zero, g, j, m * width + c, count), s)
+            s = multiply_add(v[e, m], load(zero, g, j, start, count), s)
     store(dh, i, m * width + c, s, count)
 
 
@@ -270,11 +274,14 @@ def _forward(
     t: Array,
 ) -> None:
     heads = target.shape[1]
-    for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        _softmax(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
-        for m in range(heads):
-            _both_sums(h, width, (i, m, begin, end, indices, drop, paired, k, h, width, t, out))
+    together = heads_at_a_time(h, heads)
+    for lead in range(0, heads, together):
+        for i in range(first, last):
+            begin, end = indptr[i], indptr[i + 1]
+            if lead == 0:
+                _softmax(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
+            for m in range(lead, min(lead + together, heads)):
+                _both_sums(h, width, (i, m, begin, end, indices, drop, paired, k, h, width, t, out))
 
 
 @entry
@@ -333,13 +340,25 @@ def _backward_columns(
     t: Array,
     g: Array,
     ds: Array,
+    v: Array,
+    k_there: Array,
     d_source: Array,
     dh: Array,
 ) -> None:
-    for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        for e in range(begin, end):
-            expect(g, indices, e)
-        _sum_rows(ds, t.shape[1], (i, begin, end, order, ds, d_source))
-        for m in range(t.shape[1]):
-            _to_h(dh, width, (i, m, begin, end, indices, order, drop, paired, k, width, t, g, dh))
+    """Columns of the attention as rows: what stands at scattered places is put in order first (``v``, ``k_there``)."""
+    heads = t.shape[1]
+    together = heads_at_a_time(g, heads)
+    for lead in range(0, heads, together):
+        for i in range(first, last):
+            begin, end = indptr[i], indptr[i + 1]
+            if lead == 0:
+                for e in range(begin, end):
+                    expect(t, order, e)
+                    o = order[e]
+                    for m in range(heads):
+                        v[e, m] = t[o, m] * drop[o, m] if len(drop) else t[o, m]
+                    if paired:
+                        k_there[e] = k[o]
+                _sum_rows(ds, heads, (i, begin, end, order, ds, d_source))
+            for m in range(lead, min(lead + together, heads)):
+                _to_h(dh, width, (i, m, begin, end, indices, paired, v, k_there, width, g, dh))

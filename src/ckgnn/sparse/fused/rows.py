@@ -84,6 +84,12 @@ def columns_at_a_time(h: Array) -> int:
 
 
 @part
+def heads_at_a_time(h: Array, heads: int) -> int:
+    """The same for heads side by side: one by one where ``h`` is far."""
+    return 1 if is_far(h) else max(1, heads)
+
+
+@part
 def is_far(h: Array) -> bool:
     """Whether a matrix is too large for the caches next to a processor: then its rows are asked for ahead of use."""
     return h.size * h.itemsize > FAR
