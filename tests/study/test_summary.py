@@ -95,6 +95,8 @@ def test_bands(method: str, dataset: str, split: str, mean: float, want: str | N
 def test_slips_of_the_paper_stand_by_their_cells() -> None:
     assert len(remarks("deepwalk", "pubmed", "public")) == 2
     assert len(remarks("deepwalk", "cora", "public")) == 1
+    assert len(remarks("gcn", "r8", "given")) == 1
+    assert remarks("gcn", "texas", "given") == [], "it has given splits too, but is in no table of the paper"
     assert printed("kled", "citeseer", "supervised") is None
     assert title("ckgcn-one") == "CKGCN, K = 1"
     assert title("my-method") == "my-method"

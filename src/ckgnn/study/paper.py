@@ -50,10 +50,12 @@ def remarks(method: str, dataset: str, split: str) -> list[Remark]:
 
 
 def _remarks(method: str, dataset: str, split: str) -> list[dict[str, Any]]:
+    """Those on the cell, and those on its row if the paper has a number for the dataset: others share a split's name."""
+    row = {None} if printed(method, dataset, split) is not None else set()
     return [
         r
         for r in _read()["remark"]
-        if (r["split"], r["method"]) == (split, method) and r.get("dataset", dataset) == dataset
+        if (r["split"], r["method"]) == (split, method) and r.get("dataset") in {dataset, *row}
     ]
 
 
