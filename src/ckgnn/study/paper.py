@@ -50,7 +50,7 @@ def remarks(method: str, dataset: str, split: str) -> list[Remark]:
 
 
 def _remarks(method: str, dataset: str, split: str) -> list[dict[str, Any]]:
-    """Those on the cell, and those on its row if the paper has a number for the dataset: others share a split's name."""
+    """Those on the cell, and those on its row if the paper has a number for the dataset."""
     row = {None} if printed(method, dataset, split) is not None else set()
     return [
         r
