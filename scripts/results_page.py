@@ -197,7 +197,8 @@ def study_section(name: str) -> str:
     made = render(table_rows(name), "Test accuracy, mean ± standard deviation (runs)", "md")
     return (
         f"## {study.title}\n\nFrom `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method "
-        f"under its own settings and stopping rule; Δ is ours less the paper's.\n\n{made.rstrip()}{_pictures(name)}"
+        f"under its own settings and stopping rule; Δ is ours less the paper's.{' ' * bool(study.note)}{study.note}\n\n"
+        f"{made.rstrip()}{_pictures(name)}"
     )
 
 

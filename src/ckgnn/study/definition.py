@@ -1,6 +1,6 @@
 """Which cells a study has, from TOML.
 
-title = "..."                       # optional
+title = "..."                       # optional, and so is note: what a reader of its table must know
 methods = ["gcn", "ckgcn"]
 datasets = ["cora"]
 splits = ["public"]                 # "random:seed" (or given:seed): random:0 with seed 0, random:1 with seed 1, ...
@@ -34,7 +34,7 @@ else:
     import tomli as tomllib
 
 LISTS = ("methods", "datasets", "splits")
-KEYS = {"title", *LISTS, "seeds", "rules", "override"}
+KEYS = {"title", "note", *LISTS, "seeds", "rules", "override"}
 OVERRIDE_KEYS = {*LISTS, "seeds", "settings"}
 
 
@@ -66,6 +66,7 @@ class Study:
     rules: tuple[str, ...] = ("native",)
     overrides: tuple[Override, ...] = ()
     title: str = ""
+    note: str = ""
 
     def cells(self) -> list[Cell]:
         """Return every cell, seeds outermost, so that partial results are even."""
@@ -151,6 +152,7 @@ def parse(name: str, values: Mapping[str, Any]) -> Study:
         rules=_names("rules", values.get("rules", ["native"])),
         overrides=tuple(_override(o) for o in _tables(values.get("override", []))),
         title=str(values.get("title", "")),
+        note=str(values.get("note", "")),
     )
     for rule in study.rules:
         one_of("rule", rule, RULES)
