@@ -13,8 +13,8 @@ from tests.train.world import SHORT, communities
 
 
 def test_names() -> None:
-    models = {"ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one", "gcn-tuned", "gat-tuned"}
-    assert set(METHODS) == {*SYSTEMS, *models}
+    models = {"ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"}
+    assert set(METHODS) == {*SYSTEMS, *models, "gcn-tuned", "gat-tuned", "ckmix-one-tuned"}
     with pytest.raises(ConfigError, match="unknown method 'gnc'; valid: adalnet, agnn, "):
         method("gnc")
 
@@ -25,6 +25,16 @@ def test_searched_settings_lie_on_top_of_the_published_ones() -> None:
     assert plain != searched
     assert method("gcn-tuned").resolve("texas", "given:0", {"lr": 0.5}, "common") == method("gcn").resolve(
         "texas", "given:0", {"lr": 0.5}, "common"
+    )
+
+
+def test_a_searched_twin_is_a_twin_with_settings_of_its_own() -> None:
+    twin, searched = (method(m).resolve("texas", "given:0", {}, "native") for m in ("ckmix-one", "ckmix-one-tuned"))
+    assert twin.kernel == searched.kernel == "one"
+    assert twin.branches == searched.branches
+    assert twin != searched
+    assert method("ckmix-one-tuned").resolve("cora", "public", {}, "native") == method("ckmix-one").resolve(
+        "cora", "public", {}, "native"
     )
 
 

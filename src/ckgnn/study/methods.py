@@ -17,6 +17,7 @@ from ckgnn.settings import preset_layers
 from ckgnn.split import Split
 
 TUNED = {"gcn-tuned": "gcn", "gat-tuned": "gat"}  # with settings searched as far as those of the kernel models
+TUNED_TWINS = {"ckmix-one-tuned": "ckmix-one"}  # a twin with settings of its own, not those found with the kernel
 MODEL_TWINS = {"ckgcn-one": "ckgcn", "ckgat-one": "ckgat", "ckmix-one": "ckmix"}
 TWINS = {**MODEL_TWINS, "ckgrand-one": "ckgrand"}  # the same with K = 1
 
@@ -70,6 +71,7 @@ METHODS: dict[str, Method] = {
     **{model: _model(model) for model in train.MODELS},
     **{name: _model(model, twin=True) for name, model in MODEL_TWINS.items()},
     **{name: _model(model, preset=name) for name, model in TUNED.items()},
+    **{name: _model(MODEL_TWINS[twin], twin=True, preset=name) for name, twin in TUNED_TWINS.items()},
 }
 
 
