@@ -195,11 +195,12 @@ def study_section(name: str) -> str:
     """Return the table of a study, as ``ckgnn study show`` prints it."""
     study = open_study(name)
     made = render(table_rows(name), "Test accuracy, mean ± standard deviation (runs)", "md")
-    return (
-        f"## {study.title}\n\nFrom `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method "
-        f"under its own settings and stopping rule; Δ is ours less the paper's.{' ' * bool(study.note)}{study.note}\n\n"
-        f"{made.rstrip()}{_pictures(name)}"
+    how = (
+        f"From `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method under its own settings and "
+        "stopping rule, a K = 1 twin under those of its model; Δ is ours less the paper's."
     )
+    text = " ".join(filter(None, (how, study.note)))
+    return f"## {study.title}\n\n{text}\n\n{made.rstrip()}{_pictures(name)}"
 
 
 def _pictures(name: str) -> str:
