@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ckgnn import data
 from ckgnn.data import Dataset
+from ckgnn.data.catalog import find
 from ckgnn.errors import ConfigError
 from ckgnn.graph import Graph
 from ckgnn.settings import tomllib
@@ -88,12 +89,18 @@ def odd_nodes(system: AnySystem) -> Complaints:
 
 def known_presets(system: AnySystem) -> Complaints:
     """The preset has only keys that exist, in tables of datasets and splits that exist."""
-    wrong = [f"{d}, {s}: {e}" for d in CITATION for s in SPLITS if (e := _refusal(system, d, s))]
     file = resources.files("ckgnn").joinpath("presets", f"{system.name}.toml")
     preset = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    wrong += [f"[{name}] is no dataset" for name in preset if name not in (*KINDS, *data.names())]
+    wrong = [f"[{name}] is no dataset" for name in preset if name not in (*KINDS, *data.names())]
     tables = [(name, key) for name, table in preset.items() for key, v in table.items() if isinstance(v, dict)]
-    return wrong + [f"[{name}.{key}] is no split" for name, key in tables if key not in SPLITS]
+    wrong += [f"[{name}.{key}] is no split" for name, key in tables if key not in _splits(name)]
+    places = dict.fromkeys([*((d, s) for d in CITATION for s in SPLITS), *tables])
+    return wrong + [f"{d}, {s}: {e}" for d, s in places if (e := _refusal(system, d, s))]
+
+
+def _splits(dataset: str) -> set[str]:
+    """Return the kinds of split a dataset has: given, not given:0 and given:1."""
+    return {split.partition(":")[0] for split in find(dataset).splits} if dataset in data.names() else set()
 
 
 PROMISES: dict[str, Callable[[AnySystem], Complaints]] = {
