@@ -160,7 +160,7 @@ class ReluDropout(torch.autograd.Function):
 
 
 class Composite(torch.autograd.Function):
-    """``(a, z, gamma, h) -> [K^ h || A^ h], k`` in one compiled pass."""
+    """``(a, z, gamma, h) -> [K^ h || A^ h], k``, compiled."""
 
     @staticmethod
     def forward(

@@ -1,4 +1,4 @@
-"""The composite aggregation in one pass over the entries.
+"""The composite aggregation in compiled passes over the entries.
 
     forward    k_e = exp(-gamma ||z_i - z_j||^2),   [K^ h || A^ h]_i = sum_e [k_e a_e h_j || a_e h_j]
 
