@@ -3,8 +3,8 @@
     phi(z) = (cos, sin)(sqrt(2 gamma) z Omega) / sqrt(features),   Omega standard normal
 
 With many labels the features are the largest matrix of an epoch (18,217 x 512 on PubMed), and the loss wants
-nothing but their means ``M' phi``, which are c x 512.  So these are made in pieces of rows that stay in the cache, in one
-step of autograd that keeps the cosines and sines for its gradient.
+nothing but their means ``M' phi``, which are c x 512.  So these are made in pieces of rows that stay in the cache, in
+one step of autograd that keeps the cosines and sines for its gradient.
 """
 
 from __future__ import annotations
