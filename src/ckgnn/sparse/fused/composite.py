@@ -8,7 +8,7 @@ With ``G = [g || g']`` the gradient of the result, ``p_e = <g_i, h_j>`` and ``o_
                dz_i = sum_e c_e (z_i - z_j) + the same from column i,   c_e = -2 gamma k_e o_e
                dgamma = -sum_e ||z_i - z_j||^2 k_e o_e
 
-Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, and its ``o`` is
+Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, and its ``p`` is
 looked up; else a second pass goes over the transposed pattern.  Beside the result only numbers per entry are held,
 never entries x width.  Sums of rows go through all rows by some columns at a time: a row of text has hundreds of
 neighbours, and their whole rows would push one another out of the cache.
@@ -67,20 +67,19 @@ def backward(
     dh, dz = h.new_empty(h.shape), z.new_zeros(z.shape)
     da = h.new_empty(pattern.nnz) if to_a else none
     row_gamma = h.new_zeros(len(h)) if to_gamma else none
-    pulls = h.new_empty(pattern.nnz)
-    rate = array(z).dtype.type(-2 * gamma)
+    p, pulls = h.new_empty(pattern.nnz), h.new_empty(pattern.nnz)
     a_array, k_array, g_array, given = array(a), array(k), array(g), array(none if g_k is None else g_k)
     over_rows(
-        _backward, pattern, a_array, array(z), array(h), k_array, g_array, given, rate, pulls.numpy(), da.numpy(),
-        row_gamma.numpy()
+        _backward, pattern, a_array, array(z), array(h), k_array, g_array, given, p.numpy(), pulls.numpy(),
+        da.numpy(), row_gamma.numpy()
     )  # fmt: skip
+    mirrored = array(pattern.order if symmetric else pattern.order[:0])
+    over_rows(_pulls, pattern, mirrored, a_array, k_array, given, array(z).dtype.type(gamma), p.numpy(), pulls.numpy())
     over_rows(
         _backward_h, pattern.t, None if symmetric else array(pattern.order), a_array, k_array, g_array, dh.numpy()
     )
-    if symmetric:
-        pull(pattern, pulls + pulls[pattern.order], z, dz)
-    else:
-        pull(pattern, pulls, z, dz)
+    pull(pattern, pulls, z, dz)
+    if not symmetric:
         pull(pattern.t, pulls, z, dz, pattern.order)
     # NumPy sums on one thread, in an order that does not depend on how many there are
     dgamma = h.new_tensor(row_gamma.numpy().sum(dtype="float64")) if to_gamma else None
@@ -149,8 +148,8 @@ def _backward(
     k: Array,
     g: Array,
     g_k: Array,
-    rate: Any,
-    pulls: Array,
+    p: Array,
+    o: Array,
     da: Array,
     dgamma: Array,
 ) -> None:
@@ -159,15 +158,30 @@ def _backward(
         for e in range(indptr[i], indptr[i + 1]):
             expect(h, indices, e)
             j = indices[e]
-            p = dot(g, i, 0, h, j, 0, width)
-            own = a[e] * p
+            p[e] = dot(g, i, 0, h, j, 0, width)
+            own = a[e] * p[e]
             if len(g_k):
                 own += g_k[e]
             if len(da):
-                da[e] = k[e] * p + dot(g, i, width, h, j, 0, width)
+                da[e] = k[e] * p[e] + dot(g, i, width, h, j, 0, width)
             if len(dgamma):
                 dgamma[i] -= squared_distance(z, i, j) * k[e] * own
-            pulls[e] = rate * k[e] * own
+            o[e] = own
+
+
+@entry
+def _pulls(
+    first: int, last: int, indptr: Array, indices: Array, mirrored: Array, a: Array, k: Array, g_k: Array, gamma: Any,
+    p: Array, o: Array,
+) -> None:  # fmt: skip
+    """Turn ``o`` into ``c`` in place; with ``mirrored``, into the sum of an entry's and its mirror's."""
+    for e in range(indptr[first], indptr[last]):
+        own = o[e]
+        if len(mirrored):
+            own += a[e] * p[mirrored[e]]
+            if len(g_k):
+                own += g_k[mirrored[e]]
+        o[e] = -2 * gamma * k[e] * own
 
 
 @entry
