@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +14,13 @@ import typer
 from ckgnn.cli import inspect_files as files
 from ckgnn.cli import own
 from ckgnn.cli.options import DataDir, Dataset, Device, Json, Settings, SplitName, Threads, path, seconds, whole
-from ckgnn.cli.output import announce_compiling, note, number, percent, print_json, print_table, say, use_threads, warn
+from ckgnn.cli.output import announce_compiling, note, use_threads, warn
 from ckgnn.cli.progress import interruptible, progress, together
+from ckgnn.cli.train_report import TWIN, report
 
 if TYPE_CHECKING:
     from ckgnn.train import Config, Trained
 
-TWIN = "K = 1 twin"
 Plan = dict[str, tuple["Config", Path]]
 
 
@@ -78,8 +80,8 @@ def train(
     from ckgnn import data
     from ckgnn.data.catalog import find
     from ckgnn.errors import ConfigError
-    from ckgnn.tracking import About, Watch, make_tracker
-    from ckgnn.train import RunDir, parse_settings, resolve, resolve_device
+    from ckgnn.tracking import make_tracker
+    from ckgnn.train import parse_settings, resolve, resolve_device
     from ckgnn.train import run as train_run
     from ckgnn.train.streams import check_seed
 
@@ -131,33 +133,51 @@ def train(
     for name in track or []:
         make_tracker(name)  # what is missing is said before anything is trained
     announce_compiling()
-    done: dict[str, Trained] = {}
+    about = {"dataset": dataset, "split": split, "seed": seed}
     with interruptible() as interrupted:
-        for title, (c, directory) in plan.items():
-            finished = RunDir(directory).finished
-            if resume and title == model and not directory.exists():
-                note(f"{title}: there is no {directory} to resume, starting from the first epoch")
-            run_settings = {**c.to_json(), "dataset": dataset, "split": split, "seed": seed}
-            watch = Watch(About(directory.name, directory, run_settings), map(make_tracker, track or []), warn)
-            with progress(title, c.epochs, quiet=json) as show, _saved(directory), watch:
-                done[title] = train_run(
-                    source,
-                    chosen,
-                    c,
-                    seed,
-                    out=directory,
-                    resume=resume,
-                    device=on,
-                    on_epoch=together(show, watch),
-                    interrupted=interrupted,
-                    checkpoint_seconds=checkpoint_seconds,
-                    keep_data=given is not None,
-                    own=None if given is None else given.own,
-                )
-                watch.end(done[title].metrics)
-            if finished:
-                note(f"{title}: {directory} was finished before, nothing is trained again")
-    _report(done, model, where, figures=figures, json=json)
+        one = partial(
+            train_run,
+            source,
+            chosen,
+            seed=seed,
+            resume=resume,
+            device=on,
+            interrupted=interrupted,
+            checkpoint_seconds=checkpoint_seconds,
+            keep_data=given is not None,
+            own=None if given is None else given.own,
+        )
+        if resume and not where.exists():
+            note(f"{model}: there is no {where} to resume, starting from the first epoch")
+        done = {
+            title: _train_one(title, c, directory, one, about, track or [], quiet=json)
+            for title, (c, directory) in plan.items()
+        }
+    report(done, model, where, figures=figures, json=json)
+
+
+def _train_one(
+    title: str,
+    config: Config,
+    directory: Path,
+    one: Callable[..., Trained],
+    about: dict[str, Any],
+    track: Sequence[str],
+    *,
+    quiet: bool,
+) -> Trained:
+    """Train one model of the plan, showing how far it is and telling the trackers."""
+    from ckgnn.tracking import About, Watch, make_tracker
+    from ckgnn.train import RunDir
+
+    finished = RunDir(directory).finished
+    watch = Watch(About(directory.name, directory, {**config.to_json(), **about}), map(make_tracker, track), warn)
+    with progress(title, config.epochs, quiet=quiet) as show, _saved(directory), watch:
+        trained = one(config=config, out=directory, on_epoch=together(show, watch))
+        watch.end(trained.metrics)
+    if finished:
+        note(f"{title}: {directory} was finished before, nothing is trained again")
+    return trained
 
 
 def _plan(model: str, config: Config, where: Path, others: dict[str, Config], *, control: bool) -> Plan:
@@ -194,63 +214,3 @@ class _saved:
             note(f"stopped and saved in {self.directory}; go on with:")
             note(f"  ckgnn {shlex.join([*arguments, '--resume'])}")
             raise typer.Exit(130) from None
-
-
-def _report(done: dict[str, Trained], model: str, where: Path, *, figures: bool, json: bool) -> None:
-    main, twin = done[model], done.get(TWIN)
-    gain = None if twin is None else main.metrics["test_accuracy"] - twin.metrics["test_accuracy"]
-    for warning in _warnings(main):
-        warn(warning)
-    drawn = _draw(main, where) if figures else []
-    if json:
-        others = {name: t.metrics for name, t in done.items() if t is not main and t is not twin}
-        extra: dict[str, Any] = {"run": str(where), "figures": [str(p) for p in drawn]}
-        if twin is not None:
-            extra |= {"control": twin.metrics, "kernel_gain": gain}
-        print_json({**main.metrics, **extra, **({"compare": others} if others else {})})
-        return
-    m = main.metrics
-    print_table(
-        f"{m['dataset']}, split {m['split']['name']}, seed {m['seed']} (accuracy in %)",
-        ["model", "val", "test", "epochs", "best", "ms", "k inside", "k across", "AUC"],
-        [_row(name, t.metrics) for name, t in done.items()],
-    )
-    say("best: epoch of the weights, chosen on validation; ms: time of an epoch", "dim")
-    if m["kernel"] is not None:
-        over = "the edges" if main.graph.documents is None else "pairs of documents"
-        say(f"k: mean over {over} inside a class and across; AUC: how well k tells them apart", "dim")
-    if gain is not None:
-        say(f"kernel gain (against its K = 1 twin, same seed): {100 * gain:+.1f} points on the test nodes")
-    say(f"run:     {where}")
-    for p in drawn:
-        if p.suffix == ".png":
-            say(f"figure:  {p}")
-
-
-def _warnings(trained: Trained) -> list[str]:
-    from ckgnn.kernels import verdict
-
-    kernel = trained.metrics["kernel"]
-    if trained.config.has_kernel and trained.config.kernel == "oracle":
-        return ["the oracle kernel reads the labels of all nodes, test nodes included: a ceiling, not a result"]
-    collapsed = None if kernel is None or kernel["mean"] is None else verdict(kernel["mean"])
-    return [collapsed] if collapsed else []
-
-
-def _row(name: str, m: dict[str, Any]) -> list[str]:
-    k = m["kernel"] or {}
-    return [
-        name,
-        percent(m["val_accuracy"]),
-        percent(m["test_accuracy"]),
-        str(m["epochs"]),
-        str(m["best_epoch"]),
-        f"{1000 * m['seconds_per_epoch']:.1f}",
-        *(number(k.get(key), 2) for key in ("mean_inside", "mean_across", "edge_auc")),
-    ]
-
-
-def _draw(trained: Trained, where: Path) -> list[Path]:
-    from ckgnn.report import run_figures, save
-
-    return [p for name, figure in run_figures(trained).items() for p in save(figure, where / "figures" / name)]
