@@ -24,9 +24,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ckgnn.sparse.fused import panels
 from ckgnn.sparse.fused.compiling import Array, entry, part
 from ckgnn.sparse.fused.products import array
-from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, heads_at_a_time, is_far, lowest
+from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, is_far, lowest
 from ckgnn.sparse.fused.simd import (
     add,
     divide,
@@ -67,10 +68,10 @@ def forward(
     n, m, w = h.shape
     sums = 1 if k is None else 2
     out, t = h.new_empty(n, m, sums * w), h.new_empty(pattern.nnz, m)
-    over_rows(
-        _forward, pattern, array(target), array(source), *_given(heads, k, h), array(h.reshape(n, m * w)), w,
-        out.view(n, m * sums * w).numpy(), t.numpy()
-    )  # fmt: skip
+    log_weight, drop, slope, paired, given_k = _given(heads, k, h)
+    over_rows(_attend, pattern, array(target), array(source), log_weight, slope, t.numpy())
+    for lead, panel in panels.heads(pattern, array(h.reshape(n, m * w)), m):
+        over_rows(_sums, pattern, drop, paired, given_k, panel, lead, w, t.numpy(), out.view(n, m * sums * w).numpy())
     return out, t
 
 
@@ -86,10 +87,14 @@ def backward(
         _backward, pattern, array(target), array(source), *given, array(h.reshape(n, m * w)), w, t.numpy(), flat,
         ds.numpy(), d_target.numpy(), dk.numpy()
     )  # fmt: skip
+    v, k_there = torch.empty_like(t).numpy(), torch.empty_like(dk).numpy()
+    drop, paired, given_k = given[1], *given[3:]
     over_rows(
-        _backward_columns, pattern.t, array(pattern.order), given[1], *given[3:], w, t.numpy(), flat, ds.numpy(),
-        torch.empty_like(t).numpy(), torch.empty_like(dk).numpy(), d_source.numpy(), dh.view(n, m * w).numpy()
+        _backward_source, pattern.t, array(pattern.order), drop, paired, given_k, t.numpy(), ds.numpy(), v, k_there,
+        d_source.numpy()
     )  # fmt: skip
+    for lead, panel in panels.heads(pattern.t, flat, m):
+        over_rows(_backward_h, pattern.t, paired, v, k_there, w, panel, lead, dh.view(n, m * w).numpy())
     return d_target, d_source, None if k is None else dk, dh
 
 
@@ -149,6 +154,7 @@ def _both_sums(
     count: Any,
     c: int,
     i: int,
+    lead: int,
     m: int,
     begin: int,
     end: int,
@@ -161,12 +167,14 @@ def _both_sums(
     t: Array,
     out: Array,
 ) -> None:
+    """Both sums of head m, whose columns in ``h`` are those of a panel that begins with head ``lead``."""
     s, plain = zero, zero
+    start = (m - lead) * width + c
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
         if far:
-            prefetch(zero, h, indices[min(e + AHEAD, last)], m * width + c)
-        x = load(zero, h, indices[e], m * width + c, count)
+            prefetch(zero, h, indices[min(e + AHEAD, last)], start)
+        x = load(zero, h, indices[e], start, count)
         v = t[e, m] * drop[e, m] if len(drop) else t[e, m]
         plain = multiply_add(v, x, plain)
         if paired:
@@ -226,6 +234,7 @@ def _to_h(
     count: Any,
     c: int,
     i: int,
+    lead: int,
     m: int,
     begin: int,
     end: int,
@@ -239,7 +248,7 @@ def _to_h(
 ) -> None:
     s = zero
     far, last = is_far(g), len(indices) - 1
-    start = (2 * m if paired else m) * width + c
+    start = (m - lead) * (2 * width if paired else width) + c
     for e in range(begin, end):
         if far:
             ahead = indices[min(e + AHEAD, last)]
@@ -256,32 +265,24 @@ def _to_h(
 
 
 @entry
-def _forward(
-    first: int,
-    last: int,
-    indptr: Array,
-    indices: Array,
-    target: Array,
-    source: Array,
-    log_weight: Array,
-    drop: Array,
-    slope: Any,
-    paired: bool,
-    k: Array,
-    h: Array,
-    width: int,
-    out: Array,
+def _attend(
+    first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array, slope: Any,
     t: Array,
-) -> None:
-    heads = target.shape[1]
-    together = heads_at_a_time(h, heads)
-    for lead in range(0, heads, together):
-        for i in range(first, last):
-            begin, end = indptr[i], indptr[i + 1]
-            if lead == 0:
-                _softmax(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
-            for m in range(lead, min(lead + together, heads)):
-                _both_sums(h, width, (i, m, begin, end, indices, drop, paired, k, h, width, t, out))
+) -> None:  # fmt: skip
+    for i in range(first, last):
+        entries = (i, indptr[i], indptr[i + 1], indices, target, source, log_weight, slope, t)
+        _softmax(t, t.shape[1], entries)
+
+
+@entry
+def _sums(
+    first: int, last: int, indptr: Array, indices: Array, drop: Array, paired: bool, k: Array, h: Array, lead: int,
+    width: int, t: Array, out: Array,
+) -> None:  # fmt: skip
+    for i in range(first, last):
+        for m in range(lead, lead + h.shape[1] // max(1, width)):
+            entries = (i, lead, m, indptr[i], indptr[i + 1], indices, drop, paired, k, h, width, t, out)
+            _both_sums(h, width, entries)
 
 
 @entry
@@ -327,38 +328,29 @@ def _backward(
 
 
 @entry
-def _backward_columns(
-    first: int,
-    last: int,
-    indptr: Array,
-    indices: Array,
-    order: Array,
-    drop: Array,
-    paired: bool,
-    k: Array,
-    width: int,
-    t: Array,
-    g: Array,
-    ds: Array,
-    v: Array,
-    k_there: Array,
-    d_source: Array,
-    dh: Array,
-) -> None:
+def _backward_source(
+    first: int, last: int, indptr: Array, indices: Array, order: Array, drop: Array, paired: bool, k: Array, t: Array,
+    ds: Array, v: Array, k_there: Array, d_source: Array,
+) -> None:  # fmt: skip
     """Columns of the attention as rows: what stands at scattered places is put in order first (``v``, ``k_there``)."""
     heads = t.shape[1]
-    together = heads_at_a_time(g, heads)
-    for lead in range(0, heads, together):
-        for i in range(first, last):
-            begin, end = indptr[i], indptr[i + 1]
-            if lead == 0:
-                for e in range(begin, end):
-                    expect(t, order, e)
-                    o = order[e]
-                    for m in range(heads):
-                        v[e, m] = t[o, m] * drop[o, m] if len(drop) else t[o, m]
-                    if paired:
-                        k_there[e] = k[o]
-                _sum_rows(ds, heads, (i, begin, end, order, ds, d_source))
-            for m in range(lead, min(lead + together, heads)):
-                _to_h(dh, width, (i, m, begin, end, indices, paired, v, k_there, width, g, dh))
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        for e in range(begin, end):
+            expect(t, order, e)
+            o = order[e]
+            for m in range(heads):
+                v[e, m] = t[o, m] * drop[o, m] if len(drop) else t[o, m]
+            if paired:
+                k_there[e] = k[o]
+        _sum_rows(ds, heads, (i, begin, end, order, ds, d_source))
+
+
+@entry
+def _backward_h(
+    first: int, last: int, indptr: Array, indices: Array, paired: bool, v: Array, k: Array, width: int, g: Array,
+    lead: int, dh: Array,
+) -> None:  # fmt: skip
+    for i in range(first, last):
+        for m in range(lead, lead + g.shape[1] // max(1, (2 if paired else 1) * width)):
+            _to_h(dh, width, (i, lead, m, indptr[i], indptr[i + 1], indices, paired, v, k, width, g, dh))

@@ -10,8 +10,7 @@ With ``G = [g || g']`` the gradient of the result, ``p_e = <g_i, h_j>`` and ``o_
 
 Where pattern and ``a`` are symmetric, column i is row i: entry (j, i) has the same ``a`` and ``k``, and its ``p`` is
 looked up; else a second pass goes over the transposed pattern.  Beside the result only numbers per entry are held,
-never entries x width.  Sums of rows go through all rows by some columns at a time: a row of text has hundreds of
-neighbours, and their whole rows would push one another out of the cache.
+never entries x width, and a panel of what is summed (:mod:`ckgnn.sparse.fused.panels`).
 """
 
 from __future__ import annotations
@@ -20,17 +19,10 @@ from typing import Any
 
 from torch import Tensor
 
-from ckgnn.sparse.fused.compiling import Array, entry, part
+from ckgnn.sparse.fused.compiling import Array, entry
+from ckgnn.sparse.fused.panels import panels
 from ckgnn.sparse.fused.products import array, pull
-from ckgnn.sparse.fused.rows import (
-    columns_at_a_time,
-    dot,
-    exp_row,
-    expect,
-    pair_back_row,
-    pair_row,
-    squared_distance,
-)
+from ckgnn.sparse.fused.rows import dot, exp_row, expect, pair_back_row, pair_row, squared_distance
 from ckgnn.sparse.fused.threads import over_rows
 from ckgnn.sparse.pattern import Pattern
 
@@ -40,12 +32,9 @@ def forward(pattern: Pattern, a: Tensor, z: Tensor, gamma: float, h: Tensor) -> 
 
     Shapes: ``a`` (nnz), ``z`` (n, q), ``h`` (n, w); out (n, 2 w), (nnz).
     """
-    out, k = h.new_empty(len(h), 2 * h.shape[1]), h.new_empty(pattern.nnz)
-    z_array = array(z)
-    over_rows(
-        _forward, pattern, array(a), z_array, z_array.dtype.type(gamma), array(h), out.numpy(), k.unsqueeze(0).numpy()
-    )
-    return out, k
+    k, z_array = h.new_empty(pattern.nnz), array(z)
+    over_rows(_kernel, pattern, z_array, z_array.dtype.type(gamma), k.unsqueeze(0).numpy())
+    return forward_given(pattern, a, k, h), k
 
 
 def backward(
@@ -75,9 +64,9 @@ def backward(
     )  # fmt: skip
     mirrored = array(pattern.order if symmetric else pattern.order[:0])
     over_rows(_pulls, pattern, mirrored, a_array, k_array, given, array(z).dtype.type(gamma), p.numpy(), pulls.numpy())
-    over_rows(
-        _backward_h, pattern.t, None if symmetric else array(pattern.order), a_array, k_array, g_array, dh.numpy()
-    )
+    order = None if symmetric else array(pattern.order)
+    for left, panel in panels(pattern.t, g_array, 2):
+        over_rows(_backward_h, pattern.t, order, a_array, k_array, panel, left, dh.numpy())
     pull(pattern, pulls, z, dz)
     if not symmetric:
         pull(pattern.t, pulls, z, dz, pattern.order)
@@ -89,7 +78,8 @@ def backward(
 def forward_given(pattern: Pattern, a: Tensor, k: Tensor, h: Tensor) -> Tensor:
     """Return ``[K^ h || A^ h]`` for values of k that are there already."""
     out = h.new_empty(pattern.shape[0], 2 * h.shape[1])
-    over_rows(_forward_given, pattern, array(a), array(k), array(h), out.numpy())
+    for left, panel in panels(pattern, array(h)):
+        over_rows(_pairs, pattern, array(a), array(k), panel, left, out.numpy())
     return out
 
 
@@ -105,35 +95,26 @@ def backward_given(
     if to_k or to_a:
         over_rows(_backward_given, pattern, a_array, k_array, h_array, g_array, dk.numpy(), da.numpy())
     if dh is not None:
-        over_rows(_backward_h, pattern.t, array(pattern.order), a_array, k_array, g_array, dh.numpy())
+        for left, panel in panels(pattern.t, g_array, 2):
+            over_rows(_backward_h, pattern.t, array(pattern.order), a_array, k_array, panel, left, dh.numpy())
     return dh, da if to_a else None, dk if to_k else None
 
 
 @entry
-def _forward(
-    first: int, last: int, indptr: Array, indices: Array, a: Array, z: Array, gamma: Any, h: Array, out: Array, k: Array
-) -> None:
+def _kernel(first: int, last: int, indptr: Array, indices: Array, z: Array, gamma: Any, k: Array) -> None:
     for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             expect(z, indices, e)
             k[0, e] = squared_distance(z, i, indices[e])
     exp_row(indptr[first], indptr[last], -gamma, k)
-    _pairs(first, last, indptr, indices, a, k[0], h, out)
 
 
 @entry
-def _forward_given(
-    first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, out: Array
+def _pairs(
+    first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, left: int, out: Array
 ) -> None:
-    _pairs(first, last, indptr, indices, a, k, h, out)
-
-
-@part
-def _pairs(first: int, last: int, indptr: Array, indices: Array, a: Array, k: Array, h: Array, out: Array) -> None:
-    width, step = h.shape[1], columns_at_a_time(h)
-    for c in range(0, width, step):
-        for i in range(first, last):
-            pair_row(h, min(c + step, width), (i, indptr[i], indptr[i + 1], indices, k, a, h, out), c)
+    for i in range(first, last):
+        pair_row(h, h.shape[1], (left, i, indptr[i], indptr[i + 1], indices, k, a, h, out))
 
 
 @entry
@@ -201,9 +182,7 @@ def _backward_given(
 
 @entry
 def _backward_h(
-    first: int, last: int, indptr: Array, indices: Array, order: Any, a: Array, k: Array, g: Array, dh: Array
+    first: int, last: int, indptr: Array, indices: Array, order: Any, a: Array, k: Array, g: Array, left: int, dh: Array
 ) -> None:
-    width, step = dh.shape[1], columns_at_a_time(g)
-    for c in range(0, width, step):
-        for i in range(first, last):
-            pair_back_row(dh, min(c + step, width), (i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh), c)
+    for i in range(first, last):
+        pair_back_row(dh, g.shape[1] // 2, (left, i, indptr[i], indptr[i + 1], indices, k, a, order, g, dh))

@@ -7,7 +7,8 @@ from typing import Any
 from torch import Tensor
 
 from ckgnn.sparse.fused.compiling import Array, entry
-from ckgnn.sparse.fused.rows import columns_at_a_time, dot, pull_row, sum_row
+from ckgnn.sparse.fused.panels import panels
+from ckgnn.sparse.fused.rows import dot, pull_row, sum_row
 from ckgnn.sparse.fused.rows import squared_distance as distance
 from ckgnn.sparse.fused.threads import over_rows
 from ckgnn.sparse.pattern import Pattern
@@ -18,8 +19,9 @@ def matmul(pattern: Pattern, values: Tensor, h: Tensor, order: Tensor | None = N
     out = h.new_empty(pattern.shape[0], *h.shape[1:])
     heads, width = values.shape[1:].numel(), h.shape[-1]
     by_head = array(values).reshape(pattern.nnz, heads)
-    flat = array(h).reshape(len(h), heads * width)
-    over_rows(_product, pattern, by_head, optional(order), flat, width, out.numpy().reshape(len(out), heads * width))
+    flat, sums = array(h).reshape(len(h), heads * width), out.numpy().reshape(len(out), heads * width)
+    for left, panel in panels(pattern, flat) if heads == 1 else [(0, flat)]:
+        over_rows(_product, pattern, by_head, optional(order), panel, left, sums)
     return out
 
 
@@ -60,14 +62,13 @@ def optional(order: Tensor | None) -> Array | None:
 
 @entry
 def _product(
-    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, width: int, out: Array
+    first: int, last: int, indptr: Array, indices: Array, values: Array, order: Any, h: Array, left: int, out: Array
 ) -> None:
-    step = columns_at_a_time(h) if values.shape[1] == 1 else max(1, width)
-    for c in range(0, width, step):
-        for i in range(first, last):
-            for m in range(values.shape[1]):
-                entries = (m * width, m, i, indptr[i], indptr[i + 1], indices, values, order, h, out)
-                sum_row(h, min(c + step, width), entries, c)
+    heads = values.shape[1]
+    width = h.shape[1] // max(1, heads)
+    for i in range(first, last):
+        for m in range(heads):
+            sum_row(h, width, (left, m * width, m, i, indptr[i], indptr[i + 1], indices, values, order, h, out))
 
 
 @entry

@@ -28,7 +28,7 @@ from ckgnn.sparse.fused.simd import (
 )
 
 SERIES = tuple(1 / math.factorial(n) for n in range(12, -1, -1))  # of e^r, after its 13th power
-NEAR, FAR = 512 << 10, 6 << 20  # bytes that a core has to itself, and that it shares
+FAR = 1 << 20  # bytes: more than a core has to itself
 AHEAD = 10  # entries: far enough for memory to answer, near enough to be kept
 
 
@@ -73,23 +73,6 @@ def expect(h: Array, indices: Array, e: int) -> None:
 
 
 @part
-def columns_at_a_time(h: Array) -> int:
-    """Return how many columns to go through all rows with, so that what is read of ``h`` stays in a cache.
-
-    32 where that much of ``h`` stays in a core's own; 64 where ``h`` is far, so that a shared one holds them; else all.
-    """
-    if len(h) * 32 * h.itemsize <= NEAR < h.size * h.itemsize:
-        return 32
-    return 64 if is_far(h) else max(1, h.shape[1])
-
-
-@part
-def heads_at_a_time(h: Array, heads: int) -> int:
-    """The same for heads side by side: one by one where ``h`` is far."""
-    return 1 if is_far(h) else max(1, heads)
-
-
-@part
 def is_far(h: Array) -> bool:
     """Whether a matrix is too large for the caches next to a processor: then its rows are asked for ahead of use."""
     return h.size * h.itemsize > FAR
@@ -101,6 +84,7 @@ def sum_row(
     zero: Any,
     count: Any,
     c: int,
+    left: int,
     start: int,
     m: int,
     i: int,
@@ -112,14 +96,14 @@ def sum_row(
     h: Array,
     out: Array,
 ) -> None:
-    """``out_i = sum_e v_em h_j`` in the columns of head m, which begin at ``start``."""
+    """``out_i = sum_e v_em h_j`` in the columns of head m, which begin at ``start``; ``out`` has more to the left."""
     s = zero
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
         if far:
             prefetch(zero, h, indices[min(e + AHEAD, last)], start + c)
         s = multiply_add(values[at(order, e), m], load(zero, h, indices[e], start + c, count), s)
-    store(out, i, start + c, s, count)
+    store(out, i, left + start + c, s, count)
 
 
 @by_blocks
@@ -128,6 +112,7 @@ def pair_row(
     zero: Any,
     count: Any,
     c: int,
+    left: int,
     i: int,
     begin: int,
     end: int,
@@ -137,7 +122,7 @@ def pair_row(
     h: Array,
     out: Array,
 ) -> None:
-    """``out_i = [sum_e k_e a_e h_j || sum_e a_e h_j]``, each ``h_j`` read once."""
+    """``out_i = [sum_e k_e a_e h_j || sum_e a_e h_j]``, each ``h_j`` read once; both have more to the left."""
     s, t = zero, zero
     far, last = is_far(h), len(indices) - 1
     for e in range(begin, end):
@@ -146,8 +131,8 @@ def pair_row(
         x = load(zero, h, indices[e], c, count)
         s = multiply_add(k[e] * a[e], x, s)
         t = multiply_add(a[e], x, t)
-    store(out, i, c, s, count)
-    store(out, i, h.shape[1] + c, t, count)
+    store(out, i, left + c, s, count)
+    store(out, i, out.shape[1] // 2 + left + c, t, count)
 
 
 @by_blocks
@@ -156,6 +141,7 @@ def pair_back_row(
     zero: Any,
     count: Any,
     c: int,
+    left: int,
     i: int,
     begin: int,
     end: int,
@@ -166,9 +152,9 @@ def pair_back_row(
     g: Array,
     out: Array,
 ) -> None:
-    """``out_i = sum_e a_e (k_e g_j + g'_j)`` for ``[g_j || g'_j]`` side by side in a row."""
+    """``out_i = sum_e a_e (k_e g_j + g'_j)`` for ``[g_j || g'_j]`` side by side; ``out`` has more to the left."""
     s = zero
-    far, last, width = is_far(g), len(indices) - 1, out.shape[1]
+    far, last, width = is_far(g), len(indices) - 1, g.shape[1] // 2
     for e in range(begin, end):
         if far:
             ahead = indices[min(e + AHEAD, last)]
@@ -177,7 +163,7 @@ def pair_back_row(
         j, o = indices[e], at(order, e)
         s = multiply_add(k[o] * a[o], load(zero, g, j, c, count), s)
         s = multiply_add(a[o], load(zero, g, j, width + c, count), s)
-    store(out, i, c, s, count)
+    store(out, i, left + c, s, count)
 
 
 @by_blocks
