@@ -79,14 +79,17 @@ def large(n: int) -> Case:
     return Case(place // n, place % n, (n, n))
 
 
-@pytest.mark.parametrize(("n", "panel"), [(1500, 32), (8500, 64), (30_000, 32)])
+@pytest.mark.parametrize(("n", "shared", "panel"), [(1500, SHARED, 32), (8500, SHARED, 64), (8500, 1 << 20, 32)])
 @pytest.mark.parametrize("op", COMPILED)
-def test_large_matrices_are_read_right(op: str, n: int, panel: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_matrices_are_read_right(
+    op: str, n: int, shared: int, panel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So large that rows are asked for ahead, and read by panels that a core's own or the shared cache holds."""
     case = large(n)
     inputs = OPS[op].inputs(case, 40 if "heads" in op or "attention" in op else 110, torch.float32)
+    monkeypatch.setattr("ckgnn.sparse.fused.panels.SHARED", shared)
     assert columns(n, 110, len(case.rows), 4) == panel
-    assert (n * 110 * 4 > FAR, n * 110 * 4 > SHARED) == (n > 1500, n > 8500)
+    assert (n * 110 * 4 > FAR) == (n == 8500)
     monkeypatch.setenv("CKGNN_SPARSE", "reference")
     want = computed(OPS[op], case, tuple(t.double() for t in inputs))
     monkeypatch.setenv("CKGNN_SPARSE", "fused")
