@@ -108,10 +108,10 @@ def _attention(*, k: bool = False, weighted: bool = False, dropped: bool = False
         return oracles.attention(case, target, source, h, rest[0] if k else None, log_weight, drop)
 
     def shapes(case: Case, w: int) -> Shapes:
-        n = case.shape[0]
-        return [(n, HEADS), (n, HEADS), (n, HEADS, w), *([(case.nnz,)] if k else [])]
+        rows, cols = case.shape
+        return [(rows, HEADS), (cols, HEADS), (cols, HEADS, w), *([(case.nnz,)] if k else [])]
 
-    return Op(run, oracle, shapes, square_only=True)
+    return Op(run, oracle, shapes)
 
 
 OPS: dict[str, Op] = {

@@ -106,16 +106,13 @@ class CKGATConv(nn.Module):
         return_kernel: bool = False,
         rows: int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor | None]:
-        """Apply the layer; ``generator`` feeds the attention dropout; the last two as for CKGCN's layer.
-
-        Where only some ``rows`` are asked for the others are calculated as well, and left out.
-        """
+        """Apply the layer; ``generator`` feeds the attention dropout; the last two as for CKGCN's layer."""
         adjacency = as_adjacency(edges, x, edge_weight)
         check_kernel(adjacency, z, k)
         if z is not None:
             k = edge_kernel(adjacency.pattern, z, gamma)
         h = self.project(x)
-        out: Tensor = self.branches(h, self._sums(adjacency, h, k, generator))[:rows]
+        out: Tensor = self.branches(h[:rows], self._sums(adjacency, h, k, generator, rows))
         out = out.flatten(1) if self.heads_merge == "concat" else out.sum(1)
         if self.heads_merge == "mean":
             out = out / self.heads
@@ -123,33 +120,40 @@ class CKGATConv(nn.Module):
         return (out, k) if return_kernel else out
 
     def _sums(
-        self, adjacency: Adjacency, h: Tensor, k: Tensor | None, generator: torch.Generator | None
+        self,
+        adjacency: Adjacency,
+        h: Tensor,
+        k: Tensor | None,
+        generator: torch.Generator | None,
+        rows: int | None,
     ) -> Tensor | None:
         """Return the sums over neighbours that the branches ask for."""
-        p, asked = adjacency.pattern, self.branches.asked
+        p, asked = adjacency.head(rows), self.branches.asked
         keep, scale = None, 1.0
         if self.training and self.attention_dropout > 0:  # drawn in any case: a twin draws the same
             keep, scale = keep_mask((p.nnz, self.heads), self.attention_dropout, generator, h.device)
         if not asked:
             return None
         if k is None or "k" not in asked or not self.renormalize:
+            target, source = self.ends(h)
             sums = attention(
                 p,
-                *self.ends(h),
+                target[:rows],
+                source,
                 h,
-                k=k if "k" in asked else None,
-                log_weight=adjacency.log_weight,
+                k=k[: p.nnz] if k is not None and "k" in asked else None,
+                log_weight=None if adjacency.log_weight is None else adjacency.log_weight[: p.nnz],
                 slope=self.negative_slope,
                 keep=keep,
                 scale=scale,
             )
             return sums if k is None or asked != ("k",) else sums[..., : self.out_channels]
         t = self.attention(adjacency, h)
-        dropped = torch.ones_like(t) if keep is None else keep * scale
-        by_kernel = spmm(p, self.k_hat(adjacency, k, t) * dropped, h)
+        dropped = torch.ones_like(t[: p.nnz]) if keep is None else keep * scale
+        by_kernel = spmm(p, self.k_hat(adjacency, k, t)[: p.nnz] * dropped, h)
         if "a" not in asked:
             return by_kernel
-        return torch.cat([by_kernel, spmm(p, t * dropped, h)], dim=-1)
+        return torch.cat([by_kernel, spmm(p, t[: p.nnz] * dropped, h)], dim=-1)
 
     def ends(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return what target and source add to the score of an edge, for every head (n, M) each."""

@@ -90,14 +90,14 @@ def attention(
     Without k only the second sum.  ``keep`` (true or false) and ``scale`` are dropout on t.  Differentiable in target,
     source, k and h.
 
-    Shapes: ``target``, ``source`` (n, m), ``h`` (n, m, w), ``k`` and ``log_weight`` (nnz), ``keep`` (nnz, m);
-    out (n, m, 2 w) or (n, m, w).
+    Shapes: ``target`` (n_rows, m), ``source`` (n_cols, m), ``h`` (n_cols, m, w), ``k`` and ``log_weight`` (nnz),
+    ``keep`` (nnz, m); out (n_rows, m, 2 w) or (n_rows, m, w).
     """
-    n = pattern.shape[0]
-    ends = target.shape == source.shape == h.shape[:-1] == (n, *h.shape[1:-1])
+    rows, cols = pattern.shape
+    ends = target.shape == (rows, *h.shape[1:-1]) and source.shape == h.shape[:-1] == (cols, *h.shape[1:-1])
     entries = all(t is None or t.shape == (pattern.nnz,) for t in (k, log_weight))
     drops = keep is None or keep.shape == (pattern.nnz, *h.shape[1:-1])
-    if h.dim() != 3 or pattern.shape[1] != n or not (ends and entries and drops):
+    if h.dim() != 3 or not (ends and entries and drops):
         shapes = ", ".join(
             f"{name} {_size(t)}"
             for name, t in (("target", target), ("source", source), ("h", h), ("k", k), ("log_weight", log_weight),

@@ -63,15 +63,17 @@ def forward(
 ) -> tuple[Tensor, Tensor]:
     """Return both sums and the attention before dropout; without k only the plain sum.
 
-    Shapes: ``target`` and ``source`` (n, m), ``k`` (nnz), ``h`` (n, m, w); out (n, m, 2 w) or (n, m, w), (nnz, m).
+    Shapes: as for :func:`ckgnn.sparse.attention`, and (nnz, m).
     """
     n, m, w = h.shape
-    sums = 1 if k is None else 2
-    out, t = h.new_empty(n, m, sums * w), h.new_empty(pattern.nnz, m)
+    rows, sums = pattern.shape[0], 1 if k is None else 2
+    out, t = h.new_empty(rows, m, sums * w), h.new_empty(pattern.nnz, m)
     log_weight, drop, slope, paired, given_k = _given(heads, k, h)
     over_rows(_attend, pattern, array(target), array(source), log_weight, slope, t.numpy())
     for lead, panel in panels.heads(pattern, array(h.reshape(n, m * w)), m):
-        over_rows(_sums, pattern, drop, paired, given_k, panel, lead, w, t.numpy(), out.view(n, m * sums * w).numpy())
+        over_rows(
+            _sums, pattern, drop, paired, given_k, panel, lead, w, t.numpy(), out.view(rows, m * sums * w).numpy()
+        )
     return out, t
 
 
@@ -80,8 +82,8 @@ def backward(
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
     """Return the gradients to target, source, k and h."""
     n, m, w = h.shape
-    given, flat, ds = _given(heads, k, h), array(g.reshape(n, m * g.shape[2])), torch.empty_like(t)
-    d_target, d_source, dh = h.new_empty(n, m), h.new_empty(n, m), h.new_empty(h.shape)
+    given, flat, ds = _given(heads, k, h), array(g.reshape(len(g), m * g.shape[2])), torch.empty_like(t)
+    d_target, d_source, dh = h.new_empty(len(g), m), h.new_empty(n, m), h.new_empty(h.shape)
     dk = h.new_empty(0 if k is None else pattern.nnz)
     over_rows(
         _backward, pattern, array(target), array(source), *given, array(h.reshape(n, m * w)), w, t.numpy(), flat,
