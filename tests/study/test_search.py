@@ -129,7 +129,7 @@ def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path:
     going.wait()
     time.sleep(0.1)
     said: list[str] = []
-    found = search(target(tmp_path), 4, log, progress=said.append)
+    found = search(target(tmp_path), 4, log, progress=said.append, engine=here)
     assert found.trials == 4
     assert [line.partition(":")[0] for line in said][:2] == ["3/4", "4/4"]
 
