@@ -10,7 +10,7 @@ from tests.data.anchors import kled, linear_sgc
 TOLERANCE = 0.3 + 1e-9
 
 SGC = [
-    ("cora", "public", 80.6),
+    pytest.param("cora", "public", 80.6, marks=pytest.mark.slow),
     pytest.param("citeseer", "public", 71.2, marks=pytest.mark.slow),
     ("pubmed", "public", 78.7),
     pytest.param("cora", "supervised", 87.0, marks=pytest.mark.slow),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -14,6 +15,15 @@ from tests.sparse.cases import Case
 from tests.sparse.operations import Op, Result
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
+
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Name the case in what fails, where one test goes through all of them."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"{name}: {error}") from error
 
 
 def with_gradients(run: Callable[..., Result], where: Case | Pattern, inputs: tuple[Tensor, ...]) -> list[Tensor]:

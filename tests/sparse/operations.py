@@ -152,5 +152,5 @@ OPS: dict[str, Op] = {
         row_softmax, oracles.softmax, lambda c, w: [(c.nnz, w)], widths=(1, 3), compiled=False
     ),
 }
-GRID = [(op, case) for op in OPS for case in CASES if CASES[case].square or not OPS[op].square_only]
+FITTING = {op: [case for case in CASES if CASES[case].square or not OPS[op].square_only] for op in OPS}
 COMPILED = [op for op in OPS if OPS[op].compiled]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -18,24 +20,29 @@ from ckgnn.sparse import (
 )
 from tests.sparse import oracles
 from tests.sparse.cases import CASES, from_mask, random_mask
-from tests.sparse.contract import LargestTensor, assert_close, assert_equals_dense, with_gradients
-from tests.sparse.operations import GRID, HEADS, OPS
+from tests.sparse.contract import LargestTensor, about, assert_close, assert_equals_dense, with_gradients
+from tests.sparse.operations import FITTING, HEADS, OPS
 
 
-@pytest.mark.parametrize(("op", "case"), GRID)
-def test_value_and_gradients_equal_the_dense_ones_at_every_width(op: str, case: str, path: str) -> None:
-    for width in OPS[op].widths:
-        if path != "blocks" or width in (3, 33):  # a block for every entry is slow
-            assert_equals_dense(OPS[op], CASES[case], width)
+@pytest.mark.parametrize("op", OPS)
+def test_value_and_gradients_equal_the_dense_ones_at_every_width(op: str, path: str) -> None:
+    for case in FITTING[op]:
+        for width in OPS[op].widths:
+            if path != "blocks" or width in (3, 33):  # a block for every entry is slow
+                with about(f"{case}, width {width}"):
+                    assert_equals_dense(OPS[op], CASES[case], width)
 
 
 @pytest.mark.parametrize("choice", ["fused", "reference"])
-@pytest.mark.parametrize(("op", "case"), [(op, case) for op, case in GRID if OPS[op].recorded])
-def test_gradcheck(op: str, case: str, choice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("op", [op for op in OPS if OPS[op].recorded])
+def test_gradcheck(op: str, choice: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CKGNN_SPARSE", choice)
-    pattern = CASES[case].pattern()
-    inputs = tuple(t.requires_grad_() for t in OPS[op].inputs(CASES[case], max(w for w in OPS[op].widths if w < 16)))
-    assert torch.autograd.gradcheck(lambda *t: OPS[op].run(pattern, *t), inputs, fast_mode=True)
+    width = max(w for w in OPS[op].widths if w < 16)
+    for case in FITTING[op]:
+        inputs = tuple(t.requires_grad_() for t in OPS[op].inputs(CASES[case], width))
+        run = partial(OPS[op].run, CASES[case].pattern())
+        with about(case):
+            assert torch.autograd.gradcheck(run, inputs, fast_mode=True)
 
 
 @pytest.mark.usefixtures("path")

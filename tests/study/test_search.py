@@ -141,7 +141,9 @@ def test_trials_that_fail_are_counted_and_do_not_stop_the_others(tmp_path: Path)
     assert 0 < found.failed < 3
 
 
-def test_the_file_of_another_search_is_refused(tmp_path: Path) -> None:
+def test_the_file_of_another_search_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = {0: (0.7, 1.0), 8: (0.8, 1.0), 16: (0.8, 1.0)}
+    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(results))
     search(target(tmp_path), 1, tmp_path / "s.log", engine=here)
     other = target(tmp_path, SPACE.replace("[8, 16]", "[8, 32]"))
     with pytest.raises(RunError, match="another search; name another file with --store"):
