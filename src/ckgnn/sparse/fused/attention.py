@@ -82,15 +82,15 @@ def backward(
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
     """Return the gradients to target, source, k and h."""
     n, m, w = h.shape
-    given, flat, ds = _given(heads, k, h), array(g.reshape(len(g), m * g.shape[2])), torch.empty_like(t)
+    log_weight, drop, slope, paired, given_k = _given(heads, k, h)
+    flat, ds = array(g.reshape(len(g), m * g.shape[2])), torch.empty_like(t)
     d_target, d_source, dh = h.new_empty(len(g), m), h.new_empty(n, m), h.new_empty(h.shape)
     dk = h.new_empty(0 if k is None else pattern.nnz)
     over_rows(
-        _backward, pattern, array(target), array(source), *given, array(h.reshape(n, m * w)), w, t.numpy(), flat,
-        ds.numpy(), d_target.numpy(), dk.numpy()
+        _backward, pattern, array(target), array(source), log_weight, drop, slope, paired, given_k,
+        array(h.reshape(n, m * w)), w, t.numpy(), flat, ds.numpy(), d_target.numpy(), dk.numpy()
     )  # fmt: skip
     v, k_there = torch.empty_like(t).numpy(), torch.empty_like(dk).numpy()
-    drop, paired, given_k = given[1], *given[3:]
     over_rows(
         _backward_source, pattern.t, array(pattern.order), drop, paired, given_k, t.numpy(), ds.numpy(), v, k_there,
         d_source.numpy()
