@@ -10,7 +10,7 @@ train: $(VENV)/installed
 	$(BIN)/ckgnn train ckgcn --dataset debian-topics --split public --control --compare gcn --out runs/first
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not network"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not network"
 
 slow: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "slow or network"

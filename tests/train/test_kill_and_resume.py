@@ -25,9 +25,9 @@ EPOCHS = {"epochs": 40, "stop": "fixed(40)"}
 
 
 def spawn(target: Callable[..., None], *args: Any, **kwargs: Any) -> ForkServerProcess:
-    """Start a process of its own, from a server that has the imports behind it (Adam and edge_auc import late)."""
+    """Start a process of its own, from a server that has the imports behind it (Adam imports late)."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ckgnn.train", "torch._dynamo", "sklearn.metrics"])
+    context.set_forkserver_preload(["ckgnn.train", "torch._dynamo"])
     process = context.Process(target=target, args=args, kwargs=kwargs, daemon=True)
     process.start()
     return process
