@@ -67,17 +67,18 @@ def plain(terms: Tensor, filters: Tensor, bias: Tensor, out: Tensor) -> Tensor:
     return torch.einsum("vbf,vcf->bc", h, out)
 
 
-def parts(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    sizes = ((3, 11, 5), (3, 7), (7,), (11, 4, 7))
+def parts(signals: int = 5) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    sizes = ((3, 11, signals), (3, 7), (7,), (11, 4, 7))
     terms, *rest = (torch.randn(size, generator=generator) for size in sizes)
     filters, bias, out = (t.requires_grad_() for t in rest)
     return terms, filters, bias, out
 
 
-def test_one_pass_is_that_of_autograd() -> None:
-    terms, *weights = parts()
-    goal = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
+@pytest.mark.parametrize("signals", [1, 5, 8, 45, 64])
+def test_one_pass_is_that_of_autograd(signals: int) -> None:
+    terms, *weights = parts(signals)
+    goal = torch.randn(signals, 4, generator=torch.Generator().manual_seed(1))
     got, want = filtered(terms, *weights), plain(terms, *weights)
     torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
     gradients = (torch.autograd.grad((y * goal).sum(), weights) for y in (got, want))
