@@ -29,7 +29,7 @@ def model(settings: Settings = SMALL) -> CNN:
 def by_torch(net: CNN, tokens: Tensor) -> Tensor:
     """Return the logits by ``conv1d`` on dense word vectors, zeros where there is no word."""
     x = F.embedding(tokens + 1, torch.cat([torch.zeros(1, net.words.shape[1]), net.words])).transpose(1, 2)
-    h = [F.conv1d(x, w.permute(2, 1, 0)).amax(2) for w in net.filters]
+    h = [F.conv1d(x, w.permute(1, 2, 0)).amax(2) for w in net.filters]
     return torch.relu(torch.cat(h, 1) + net.bias) @ net.out * (1 - net.dropout) + net.out_bias
 
 
@@ -54,11 +54,12 @@ def test_logits_and_gradients_are_those_of_torch(tokens: Tensor) -> None:
 
 def test_the_strongest_window_by_a_loop() -> None:
     generator = torch.Generator().manual_seed(0)
-    parts, place = torch.randn(3, 9, 4, generator=generator), torch.randint(9, (5, 8), generator=generator)
-    got = strongest(parts, place)
+    x, w = torch.randn(9, 6, generator=generator), torch.randn(3, 4, 6, generator=generator)
+    place = torch.randint(9, (5, 8), generator=generator)
+    got = strongest(x, w, place)
     for b in range(5):
         for f in range(4):
-            sums = [sum(float(parts[o, place[b, t + o], f]) for o in range(3)) for t in range(6)]
+            sums = [sum(float(w[o, f] @ x[place[b, t + o]]) for o in range(3)) for t in range(6)]
             assert float(got[b, f]) == pytest.approx(max(sums), abs=1e-5)
 
 
@@ -99,7 +100,7 @@ def test_the_start_is_that_of_the_released_code() -> None:
     net = CNN(500, 3, Settings(), seed=0)
     assert net.words.shape == (500, 300)
     assert 0.24 < float(net.words.detach().abs().max()) <= 0.25
-    assert [tuple(w.shape) for w in net.filters] == [(3, 300, 100), (4, 300, 100), (5, 300, 100)]
+    assert [tuple(w.shape) for w in net.filters] == [(3, 100, 300), (4, 100, 300), (5, 100, 300)]
     assert 0.009 < float(net.filters[0].detach().abs().max()) <= 0.01
     assert not net.out.detach().any()
 

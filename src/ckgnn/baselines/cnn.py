@@ -8,12 +8,13 @@ dropout does not scale up what it keeps: V sees (1 - p) h in evaluation.  The co
 most 3 after every step.
 
 W_o x is computed once for every distinct word of a batch.  Gradients flow only through the windows that attain the
-maximum: these are found first, without recording, and then read off.
+maximum, one for a document and a map: backward goes over these and nothing else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,7 +72,7 @@ class CNN(nn.Module):
         dim = settings.dim if vectors is None else vectors.shape[1]
         self.words = word_table(words, dim, vectors, 0.25, weights)
         self.filters = nn.ParameterList(
-            torch.empty(width, dim, settings.maps).uniform_(-0.01, 0.01, generator=weights) for width in settings.widths
+            torch.empty(width, settings.maps, dim).uniform_(-0.01, 0.01, generator=weights) for width in settings.widths
         )
         self.bias = nn.Parameter(torch.zeros(len(settings.widths) * settings.maps))
         self.out = nn.Parameter(torch.zeros(len(self.bias), c))
@@ -84,7 +85,7 @@ class CNN(nn.Module):
         padding = int((distinct < 0).sum())  # 1, or 0 where nothing is padded
         x = F.embedding(distinct[padding:], self.words, sparse=True)
         x = torch.cat([x.new_zeros(padding, x.shape[1]), x])
-        highest = [strongest(torch.matmul(x, w), place) for w in self.filters]
+        highest = [strongest(x, w, place) for w in self.filters]
         h = relu_dropout(torch.cat(highest, dim=1) + self.bias, self.dropout, self.generator, training=self.training)
         return (1 - self.dropout) * h @ self.out + self.out_bias
 
@@ -94,23 +95,38 @@ class CNN(nn.Module):
         self.out.copy_(self.out.renorm(2, 1, self.max_norm))
 
 
-def strongest(parts: Tensor, place: Tensor) -> Tensor:
-    """Return ``max_t sum_o parts[o, place[:, t + o]]`` for every map.
+def strongest(x: Tensor, w: Tensor, place: Tensor) -> Tensor:
+    """Return ``max_t sum_o <w[o, f], x[place[b, t + o]]>`` for every document b and map f.
 
-    Shapes: ``parts`` (width, words, maps), ``place`` (batch, length); out (batch, maps).
+    Shapes: ``x`` (words, dim), ``w`` (width, maps, dim), ``place`` (batch, length); out (batch, maps).
     """
-    width, _, maps = parts.shape
-    start = torch.empty(len(place), maps, dtype=torch.int64)
-    _search(parts.detach().numpy(), place.numpy(), np.empty((2, maps), dtype=np.float32), start.numpy())
-    column = torch.arange(maps)
-    return torch.stack([parts[o, place.gather(1, start + o), column] for o in range(width)]).sum(0)
+    out: Tensor = _Strongest.apply(x, w, place)  # type: ignore[no-untyped-call]
+    return out
+
+
+class _Strongest(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor, place: Tensor) -> Tensor:
+        parts = torch.matmul(x, w.transpose(1, 2)).contiguous()
+        best = torch.empty(len(place), w.shape[1])
+        start = torch.empty(len(place), w.shape[1], dtype=torch.int64)
+        _search(parts.numpy(), place.numpy(), np.empty(w.shape[1], dtype=np.float32), best.numpy(), start.numpy())
+        ctx.save_for_backward(x, w, place, start)
+        return best
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+        x, w, place, start = ctx.saved_tensors
+        dx, dw = torch.zeros_like(x), torch.zeros_like(w)
+        given = (t.detach().contiguous().numpy() for t in (grad, x, w, place, start))
+        _spread(*given, dx.numpy(), dw.numpy())
+        return dx, dw, None
 
 
 @entry
-def _search(parts: Array, place: Array, scratch: Array, start: Array) -> None:
+def _search(parts: Array, place: Array, now: Array, best: Array, start: Array) -> None:
     """Find the first window with the highest sum, for every document and map."""
     width, maps = parts.shape[0], parts.shape[2]
-    now, best = scratch[0], scratch[1]
     for b in range(place.shape[0]):
         for t in range(place.shape[1] - width + 1):
             first = place[b, t]
@@ -121,9 +137,25 @@ def _search(parts: Array, place: Array, scratch: Array, start: Array) -> None:
                 for f in range(maps):
                     now[f] += parts[o, word, f]
             for f in range(maps):
-                if t == 0 or now[f] > best[f]:
-                    best[f] = now[f]
+                if t == 0 or now[f] > best[b, f]:
+                    best[b, f] = now[f]
                     start[b, f] = t
+
+
+@entry
+def _spread(grad: Array, x: Array, w: Array, place: Array, start: Array, dx: Array, dw: Array) -> None:
+    """Hand the gradient of every maximum on to the words of its window and to its filter."""
+    width, maps, dim = w.shape
+    for b in range(place.shape[0]):
+        for f in range(maps):
+            g = grad[b, f]
+            if g != 0:  # else dropped, or below 0
+                for o in range(width):
+                    word = place[b, start[b, f] + o]
+                    for d in range(dim):
+                        dx[word, d] += g * w[o, f, d]
+                    for d in range(dim):
+                        dw[o, f, d] += g * x[word, d]
 
 
 def fit(task: Task, settings: Settings, seed: int) -> Fitted:
