@@ -113,7 +113,9 @@ def test_trials_below_the_median_are_given_up_after_their_first_run(tmp_path: Pa
     assert search(wide, 16, tmp_path / "s.log", engine=counted) == found  # and is not tried again
 
 
-def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path: Path) -> None:
+def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target(tmp_path)  # writes the space
     log = tmp_path / "s.log"
     command = [
@@ -129,6 +131,8 @@ def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(tmp_path:
     going.wait()
     time.sleep(0.1)
     said: list[str] = []
+    results = {0: (0.7, 1.0), 8: (0.8, 1.0), 16: (0.8, 1.0)}
+    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(results))
     found = search(target(tmp_path), 4, log, progress=said.append, engine=here)
     assert found.trials == 4
     assert [line.partition(":")[0] for line in said][:2] == ["3/4", "4/4"]
