@@ -458,7 +458,9 @@ def run_blocks(held: list[Block], capsys: pytest.CaptureFixture[str]) -> None:
             assert not absent, f"{block} shows what is not printed: {absent}; printed was {printed}"
 
 
-@pytest.mark.parametrize("document", PAGES)
+@pytest.mark.parametrize(
+    "document", [pytest.param(p, marks=[pytest.mark.slow] if "tracking" in p else []) for p in PAGES]
+)
 @pytest.mark.usefixtures("brief")
 def test_pages_run(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

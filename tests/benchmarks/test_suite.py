@@ -115,6 +115,7 @@ def test_every_row_has_what_machines_read_and_is_held_against_its_target() -> No
     assert (largest["met"], largest["unit"]) == (False, "MB")
 
 
+@pytest.mark.slow
 def test_a_child_that_fails_is_named() -> None:
     with pytest.raises(suite.CkgnnError, match="time nothing failed"):
         suite._child("time", "nothing", 1)

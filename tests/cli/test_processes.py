@@ -26,7 +26,8 @@ def wait_for(path: Path, process: subprocess.Popen[str], since: int = 0) -> None
         time.sleep(0.01)
 
 
-def test_ctrl_c_then_a_kill_and_both_times_it_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_then_a_kill_and_both_times_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CKGNN_SPARSE", "reference")  # nothing to compile
     unbroken = start(*LONG, "--out", "unbroken", "--json", cwd=tmp_path)
     out = tmp_path / "my run"
     process = start(*LONG, "--out", "my run", "--checkpoint-seconds", "1000", cwd=tmp_path)

@@ -107,7 +107,7 @@ EXCEPTED = {
 
 
 @parametrize_with_checks(
-    [NodeClassifier("gcn", settings={"hidden": 16, "epochs": 100})], expected_failed_checks=lambda _: EXCEPTED
+    [NodeClassifier("gcn", settings={"hidden": 16, "epochs": 50})], expected_failed_checks=lambda _: EXCEPTED
 )
 def test_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -54,6 +54,7 @@ def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         connect("local", 1)
 
 
+@pytest.mark.slow
 def test_a_worker_is_killed_and_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     attempts = tmp_path / "attempts"

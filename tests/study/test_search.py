@@ -113,6 +113,7 @@ def test_trials_below_the_median_are_given_up_after_their_first_run(tmp_path: Pa
     assert search(wide, 16, tmp_path / "s.log", engine=counted) == found  # and is not tried again
 
 
+@pytest.mark.slow
 def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_killed_at_random_moments(model: str, tmp_path: Path, unbroken: dict[str, tuple[str, str]]) -> None:
     out, chance = tmp_path / "run", random.Random(7)
