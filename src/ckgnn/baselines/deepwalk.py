@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -96,13 +95,22 @@ def regressions(
         yield c, probabilities
 
 
-@lru_cache(maxsize=1)  # on PubMed it takes minutes, and both rows of a seed follow one another in a study
+_kept: dict[tuple[str, Settings, int], tuple[NDArray[np.float32], float]] = {}  # the last one
+
+
 def _embedded(graph: Graph, settings: Settings, seed: int) -> tuple[NDArray[np.float32], float]:
-    """Return the vectors, not to be written to, and the seconds they took."""
-    began = time.perf_counter()
-    vectors = embedding(graph, settings, seed)
-    vectors.setflags(write=False)
-    return vectors, time.perf_counter() - began
+    """Return the vectors, not to be written to, and the seconds they took.
+
+    On PubMed it takes minutes, and both rows of a seed follow one another in a study, on equal graphs.
+    """
+    key = (graph.sha256, settings, seed)
+    if key not in _kept:
+        began = time.perf_counter()
+        vectors = embedding(graph, settings, seed)
+        vectors.setflags(write=False)
+        _kept.clear()
+        _kept[key] = vectors, time.perf_counter() - began
+    return _kept[key]
 
 
 def fit(task: Task, settings: Settings, seed: int) -> Fitted:
