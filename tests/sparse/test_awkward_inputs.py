@@ -104,9 +104,7 @@ def test_a_mask_is_left_as_it_was(kind: torch.dtype) -> None:
 
 
 @pytest.mark.usefixtures("fused")
-@pytest.mark.parametrize(
-    "op", [op if op in WIDE else pytest.param(op, marks=pytest.mark.slow) for op in COMPILED if "used" not in op]
-)
+@pytest.mark.parametrize("op", [op if op in WIDE else pytest.param(op, marks=pytest.mark.slow) for op in COMPILED])
 def test_wide_indices_give_the_same_bits(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = CASES["random symmetric"]
     inputs = OPS[op].inputs(case, 33, torch.float32)

@@ -28,7 +28,7 @@ from tests.sparse.operations import FITTING, HEADS, OPS
 def test_value_and_gradients_equal_the_dense_ones_at_every_width(op: str, path: str) -> None:
     for case in FITTING[op]:
         for width in OPS[op].widths:
-            if path == "fused" or width in (3, 33):  # plain torch treats all alike
+            if path != "blocks" or width in (3, 33):  # a block for every entry is slow
                 with about(f"{case}, width {width}"):
                     assert_equals_dense(OPS[op], CASES[case], width)
 

@@ -60,6 +60,9 @@ def test_trials_and_the_last_round_go_on_from_the_file(tmp_path: Path) -> None:
     assert more.validation == pytest.approx(sum(again) / 5)
 
 
+EVEN = {0: (0.7, 1.0), 8: (0.8, 1.0), 16: (0.8, 1.0)}
+
+
 def made_up(results: dict[int, tuple[float, float]]) -> Callable[[Cell], Record]:
     """Return a worker for which accuracy and seconds follow from ``hidden``, 0 standing for the preset."""
 
@@ -132,8 +135,7 @@ def test_a_killed_search_loses_no_finished_trial_and_counts_none_twice(
     going.wait()
     time.sleep(0.1)
     said: list[str] = []
-    results = {0: (0.7, 1.0), 8: (0.8, 1.0), 16: (0.8, 1.0)}
-    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(results))
+    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(EVEN))
     found = search(target(tmp_path), 4, log, progress=said.append, engine=here)
     assert found.trials == 4
     assert [line.partition(":")[0] for line in said][:2] == ["3/4", "4/4"]
@@ -147,8 +149,7 @@ def test_trials_that_fail_are_counted_and_do_not_stop_the_others(tmp_path: Path)
 
 
 def test_the_file_of_another_search_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results = {0: (0.7, 1.0), 8: (0.8, 1.0), 16: (0.8, 1.0)}
-    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(results))
+    monkeypatch.setattr(sys.modules["ckgnn.study.search"], "validation", made_up(EVEN))
     search(target(tmp_path), 1, tmp_path / "s.log", engine=here)
     other = target(tmp_path, SPACE.replace("[8, 16]", "[8, 32]"))
     with pytest.raises(RunError, match="another search; name another file with --store"):
