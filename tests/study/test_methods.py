@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ckgnn import train
 from ckgnn.baselines import SYSTEMS, Task
 from ckgnn.errors import ConfigError
-from ckgnn.study.methods import METHODS, TWINS, method
+from ckgnn.study.methods import METHODS, OPTIONS, ORACLES, TWINS, method
 from tests.train.world import SHORT, communities
 
 
 def test_names() -> None:
     models = {"ckgcn", "ckgat", "ckmix", "gcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"}
-    assert set(METHODS) == {*SYSTEMS, *models, "gcn-tuned", "gat-tuned", "ckmix-one-tuned"}
+    options = {*OPTIONS, "ckgcn-options-one", "ckgat-options-one"}
+    assert set(METHODS) == {*SYSTEMS, *models, *options, *ORACLES, "gcn-tuned", "gat-tuned", "ckmix-one-tuned"}
     with pytest.raises(ConfigError, match="unknown method 'gnc'; valid: adalnet, agnn, "):
         method("gnc")
 
@@ -36,6 +39,20 @@ def test_a_searched_twin_is_a_twin_with_settings_of_its_own() -> None:
     assert method("ckmix-one-tuned").resolve("cora", "public", {}, "native") == method("ckmix-one").resolve(
         "cora", "public", {}, "native"
     )
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_stand_on_the_plain_settings(name: str) -> None:
+    plain, options = (method(m).resolve("debian-topics", "public", {}, "native") for m in (OPTIONS[name], name))
+    assert options == plain  # where none were searched
+    changed = method(f"{name}-one").resolve("debian-topics", "public", {"renormalize": True}, "native")
+    assert changed == replace(plain, kernel="one", renormalize=True)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_ceiling_is_the_model_with_a_kernel_of_all_labels(name: str) -> None:
+    model, ceiling = (method(m).resolve("citeseer", "supervised", {}, "native") for m in (ORACLES[name], name))
+    assert ceiling == replace(model, kernel="oracle")
 
 
 @pytest.mark.parametrize("name", ["ckgcn", "gat", "ckgcn-one", "ckgat-one", "ckmix-one"])

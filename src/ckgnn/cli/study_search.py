@@ -46,12 +46,13 @@ def search(
     from ckgnn.data import load
     from ckgnn.files import write_atomically
     from ckgnn.settings import TEXTS
+    from ckgnn.study.methods import OPTIONS
     from ckgnn.study.search import Target, snippet
     from ckgnn.study.search import search as run
     from ckgnn.study.seeds import parse_seeds
     from ckgnn.study.space import open_space
 
-    usual = f"{method}-text" if dataset in TEXTS else method
+    usual = f"{method}-text" if dataset in TEXTS else "options" if method in OPTIONS else method
     splits = tuple(part.strip() for part in split.split(","))
     data = load(dataset, data_dir=data_dir)
     for name in splits:

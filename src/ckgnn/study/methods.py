@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,12 @@ from ckgnn.settings import preset_layers
 from ckgnn.split import Split
 
 TUNED = {"gcn-tuned": "gcn", "gat-tuned": "gat"}  # with settings searched as far as those of the kernel models
-TUNED_TWINS = {"ckmix-one-tuned": "ckmix-one"}  # a twin with settings of its own, not those found with the kernel
+TUNED_TWINS = {"ckmix-one-tuned": "ckmix"}  # K = 1 with settings of its own, not those found with the kernel
+OPTIONS = {"ckgcn-options": "ckgcn", "ckgat-options": "ckgat"}  # the paper's models and what it does not have
 MODEL_TWINS = {"ckgcn-one": "ckgcn", "ckgat-one": "ckgat", "ckmix-one": "ckmix"}
-TWINS = {**MODEL_TWINS, "ckgrand-one": "ckgrand"}  # the same with K = 1
+OPTION_TWINS = {"ckgcn-options-one": "ckgcn-options", "ckgat-options-one": "ckgat-options"}
+TWINS = {**MODEL_TWINS, **OPTION_TWINS, "ckgrand-one": "ckgrand"}  # the same with K = 1
+ORACLES = {"ckgcn-oracle": "ckgcn", "ckgat-oracle": "ckgat"}  # the kernel knows every label: ceilings, not results
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,14 @@ def _system(system: System[Any]) -> Method:
     return Method(system.resolve, fit, system.record, system.record(system.settings), system.by_epochs)
 
 
-def _model(model: str, *, twin: bool = False, preset: str = "") -> Method:
+def _model(model: str, *, kernel: str | None = None, preset: str = "") -> Method:
+    """Return a model with another kernel than its settings name, or with a preset on top of its own."""
+
     def resolve(dataset: str, split: str, overrides: Mapping[str, Any], rule: str) -> train.Config:
         searched = {k: v for layer in preset_layers(preset, dataset, split) for k, v in layer.items()}
         common = common_rule(dataset) if rule == "common" else {}
         config = train.resolve(model, dataset, split, {**searched, **common, **overrides})
-        return config.control() if twin else config
+        return config if kernel is None else replace(config, kernel=kernel)
 
     return Method(resolve, _train, train.Config.to_json, train.Config().to_json())
 
@@ -69,9 +74,11 @@ def _train(dataset: Dataset, split: Split, config: train.Config, seed: int) -> F
 METHODS: dict[str, Method] = {
     **{name: _system(system) for name, system in SYSTEMS.items()},
     **{model: _model(model) for model in train.MODELS},
-    **{name: _model(model, twin=True) for name, model in MODEL_TWINS.items()},
-    **{name: _model(model, preset=name) for name, model in TUNED.items()},
-    **{name: _model(MODEL_TWINS[twin], twin=True, preset=name) for name, twin in TUNED_TWINS.items()},
+    **{name: _model(model, kernel="one") for name, model in MODEL_TWINS.items()},
+    **{name: _model(model, kernel="oracle") for name, model in ORACLES.items()},
+    **{name: _model(model, preset=name) for name, model in (TUNED | OPTIONS).items()},
+    **{name: _model(model, kernel="one", preset=name) for name, model in TUNED_TWINS.items()},
+    **{name: _model(OPTIONS[of], kernel="one", preset=of) for name, of in OPTION_TWINS.items()},
 }
 
 
