@@ -146,7 +146,9 @@ def test_what_is_missing() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"unknown study 'tabel1'; valid: FILE\.toml, ceiling, inductive, random, table1, "):
+    with pytest.raises(
+        ConfigError, match=r"unknown study 'tabel1'; valid: FILE\.toml, ceiling, inductive, random, table1, "
+    ):
         open_study("tabel1")
     with pytest.raises(ConfigError, match=r"cannot read .*none\.toml: No such file"):
         open_study(str(tmp_path / "none.toml"))

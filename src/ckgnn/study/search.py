@@ -2,8 +2,8 @@
 
 A trial is the mean validation accuracy over the seeds, at least three; one that lies below the median of the others
 after its first runs is given up (Optuna's median rule).  The best of many trials is the luckiest too, so the best few
-and the preset are run again on fresh seeds, and these alone decide: of those whose mean is within one standard error of
-the best, the one that takes the least time.  Test labels are not scored here at all.
+and the preset are run again on fresh seeds, and these alone decide: the best mean wins, of equal ones the quickest.
+Test labels are not scored here at all.
 """
 
 from __future__ import annotations
@@ -239,16 +239,13 @@ class _Final:
                 self.progress(f"{name} on fresh seeds: {100 * statistics.fmean(kept['values']):.2f} %")
 
     def found(self) -> Found:
-        """Return the quickest of those that are as good as the best."""
+        """Return the best on the fresh seeds."""
         results = {name: self._kept(name) for name in self.finalists}
         sound = {name: r for name, r in results.items() if r and not r["failed"]}
         if "preset" not in sound:
             raise RunError("the preset itself fails on the fresh seeds")
         means = {name: statistics.fmean(r["values"]) for name, r in sound.items()}
-        best = max(means, key=lambda name: means[name])
-        values = sound[best]["values"]
-        near = means[best] - statistics.stdev(values) / len(values) ** 0.5
-        chosen = min((n for n in means if means[n] >= near), key=lambda n: sound[n]["seconds"])
+        chosen = max(means, key=lambda n: (means[n], -sound[n]["seconds"]))
         return Found(self.finalists[chosen], means[chosen], means["preset"], len(self.done), len(self.failed))
 
     def _kept(self, name: str) -> dict[str, Any] | None:
