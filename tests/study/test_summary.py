@@ -45,6 +45,14 @@ def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
     assert (twin.gain, twin.paper, twin.band) == (None, None, None)
 
 
+def test_rows_on_several_splits_say_which() -> None:
+    cells = [Cell("gcn", "cora", split, seed) for split in ("public", "supervised") for seed in range(2)]
+    made = rows(cells, {c.key: record(c, 0.8) for c in cells if c.split == "public"})
+    text = render(made, "Some", "md")
+    assert re.findall(r"^\| (GCN.*?) \|", text, re.MULTILINE) == 2 * ["GCN, public", "GCN, supervised"]
+    assert "Not run yet on cora: 2 of GCN, supervised." in text
+
+
 def test_figures_leave_out_a_graph_without_runs(tmp_path: Path) -> None:
     made = table({("gcn", "cora"): [0.8, 0.81], ("gcn", "pubmed"): []})
     drawn = _draw(made, "Some", tmp_path / "some")

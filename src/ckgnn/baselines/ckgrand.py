@@ -158,4 +158,4 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
 
 
 SYSTEM = System("ckgrand", "CKGRAND", Settings(), fit)
-TWIN = System("ckgrand-one", "CKGRAND, K = 1", Settings(kernel="one"), fit)
+TWIN = System("ckgrand-one", "CKGRAND, K = 1", Settings(kernel="one"), fit, preset=SYSTEM.name)

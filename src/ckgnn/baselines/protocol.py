@@ -80,11 +80,12 @@ class System(Generic[R]):
     title: str  # as in the paper's tables
     settings: R  # the defaults; presets/NAME.toml may change them by dataset and split
     fit: Fit[R]
+    preset: str = ""  # whose file it is, where that is another's
 
     def resolve(self, dataset: str, split: str, overrides: Mapping[str, Any] | None = None, rule: str = "native") -> R:
         """Return the settings for a dataset and a split, under its own rule or the common one."""
         values: dict[str, Any] = {}
-        for layer in preset_layers(self.name, dataset, split):
+        for layer in preset_layers(self.preset or self.name, dataset, split):
             values.update(layer)
         if rule == "common":
             values.update(common_rule(dataset))

@@ -76,8 +76,9 @@ def show(
         return typer.echo(render(table, heading, form), nl=False)
     for grid in grids(table, heading):
         print_table(grid.title, grid.columns, grid.rows)
-    for line in footnotes(table):
-        say(f"- {line}")
+    for line in [chosen.note, *footnotes(table)]:
+        if line:
+            say(f"- {line}")
     return None
 
 
@@ -87,10 +88,13 @@ def _compare(table: list[Row], ours: str, theirs: str, *, json: bool) -> None:
     from ckgnn.study.summary import pick
 
     found = []
-    for dataset in dict.fromkeys(r.dataset for r in table):
-        a, b = pick(table, ours, dataset), pick(table, theirs, dataset)
+    for dataset, split in dict.fromkeys((r.dataset, r.split) for r in table):
+        some = [r for r in table if r.split == split]
+        a, b = pick(some, ours, dataset), pick(some, theirs, dataset)
         result = compare(a.accuracies, b.accuracies)
-        found.append({"dataset": dataset, "methods": [ours, theirs], **(asdict(result) if result else {"n": 0})})
+        found.append(
+            {"dataset": dataset, "split": split, "methods": [ours, theirs], **(asdict(result) if result else {"n": 0})}
+        )
         if not json:
             say(paired_sentence(a, b, result))
     if json:

@@ -43,13 +43,12 @@ def grids(rows: Sequence[Row], heading: str) -> list[Grid]:
     datasets = list(dict.fromkeys(r.dataset for r in rows))
     lines = list(dict.fromkeys((r.method, r.split, r.rule) for r in rows))
     at = {(r.method, r.split, r.rule, r.dataset): r for r in rows}
-    several_rules = len({r.rule for r in rows}) > 1
+    called = _names(rows)
     with_paper = any(r.paper is not None for r in rows)
 
     def lay_out(show: Callable[[Row | None], list[str]], over: Sequence[str] = datasets) -> list[list[str]]:
-        names = (title(m) + (f" ({rule} rule)" if several_rules else "") for m, _, rule in lines)
         cells = ([text for d in over for text in show(at.get((*line, d)))] for line in lines)
-        return [[name, *own] for name, own in zip(names, cells, strict=True)]
+        return [[called(*line), *own] for line, own in zip(lines, cells, strict=True)]
 
     columns = [c for d in datasets for c in ([d, "paper", "Δ"] if with_paper else [d])]
     gains = [line for line in lay_out(lambda r: [_gain(r)]) if set(line[1:]) != {NONE}]
@@ -65,13 +64,15 @@ def grids(rows: Sequence[Row], heading: str) -> list[Grid]:
 
 def footnotes(rows: Sequence[Row]) -> list[str]:
     """Return what a reader must know: cells outside their band, cells not complete, slips of the paper."""
-    named = [(f"{title(r.method)} on {r.dataset}", r) for r in rows]
+    called = _names(rows)
+    named = [(f"{called(r.method, r.split, r.rule)} on {r.dataset}", r) for r in rows]
     out = [
         f"{name}: {r.difference:+.1f} points, {r.band} the band around the paper's number."
         for name, r in named
         if r.band in ("below", "above")
     ]
-    out += _counted("Failed", [(r, r.failed) for r in rows]) + _counted("Not run yet", [(r, r.missing) for r in rows])
+    for what, count in (("Failed", "failed"), ("Not run yet", "missing")):
+        out += _counted(what, [(r.dataset, called(r.method, r.split, r.rule), getattr(r, count)) for r in rows])
     remarked = (
         f"{name if remark.of_cell else title(r.method)}: {remark.text}"
         for name, r in named
@@ -81,14 +82,25 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
     return [*out, *dict.fromkeys(remarked)]
 
 
-def _counted(what: str, counts: Sequence[tuple[Row, int]]) -> list[str]:
-    """Return a line for each graph: how many runs of which methods."""
+def _names(rows: Sequence[Row]) -> Callable[[str, str, str], str]:
+    """Return what a row is called by its method, split and rule: as much of it as tells it from the others."""
+    several_splits, several_rules = (len({getattr(r, key) for r in rows}) > 1 for key in ("split", "rule"))
+
+    def called(method: str, split: str, rule: str) -> str:
+        more = (f", {split}" if several_splits else "") + (f" ({rule} rule)" if several_rules else "")
+        return title(method) + more
+
+    return called
+
+
+def _counted(what: str, counts: Sequence[tuple[str, str, int]]) -> list[str]:
+    """Return a line for each graph: how many runs of which rows."""
     out = []
-    for dataset in dict.fromkeys(r.dataset for r, _ in counts):
+    for dataset in dict.fromkeys(d for d, *_ in counts):
         by_count: dict[int, list[str]] = {}
-        for r, count in counts:
-            if r.dataset == dataset and count:
-                by_count.setdefault(count, []).append(title(r.method))
+        for of, name, count in counts:
+            if of == dataset and count:
+                by_count.setdefault(count, []).append(name)
         if by_count:
             parts = [f"{count} of {', '.join(names)}" for count, names in by_count.items()]
             out.append(f"{what} on {dataset}: {'; '.join(parts)}.")
