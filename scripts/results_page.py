@@ -156,8 +156,29 @@ def results_page(cells: dict[Cell, dict[int, Record]]) -> str:
     parts.append("## How the first presets were chosen\n\n" + preset_section())
     studies = [study_section(name) for name in STUDIES if (ROOT / "results" / f"{name}.jsonl").exists()]
     head = "# Results\n\nMade by `scripts/results_page.py` from the ledgers in `results/`; do not edit."
-    parts = [head, *studies, "## Searches\n\n" + search_section(), *parts]
+    parts = [head, *studies, ceiling_section(), "## Searches\n\n" + search_section(), *parts]
     return "\n\n".join(parts) + "\n"
+
+
+def ceiling_section() -> str:
+    """Return the models with K = 1, with their kernel and with one made of all labels, side by side."""
+    study = open_study("ceiling")
+    found = {(r.method, r.dataset, r.split): r for t in ("table1", "table2", "ceiling") for r in table_rows(t)}
+    rows = []
+    for split in study.splits:
+        for dataset in study.datasets:
+            for model in ("ckgcn", "ckgat"):
+                one, own, oracle = (found[f"{model}{arm}", dataset, split] for arm in ("-one", "", "-oracle"))
+                paper = "–" if own.paper is None else f"{own.paper:.1f}"
+                name = f"{dataset}, {split} · {title(model)}"
+                rows.append([name, _mean(one), _mean(own), _mean(oracle), paper, str(oracle.n)])
+    columns = ["graph, split · model", "K = 1", "learned kernel", "kernel of all labels", "paper", "n of the last"]
+    text = (
+        f"{study.note} The network and its settings are those of the tables above, the kernel is 1 on an edge inside a "
+        "class and 0 on one across. From `results/ceiling.jsonl`, by `ckgnn study show ceiling`; on a graph of one's "
+        "own by `ckgnn headroom`."
+    )
+    return f"## {study.title}\n\n{text}\n\n{table(columns, rows)}"
 
 
 def search_section() -> str:

@@ -45,6 +45,15 @@ def test_means_deviations_and_gains_are_of_the_recorded_runs() -> None:
     assert (twin.gain, twin.paper, twin.band) == (None, None, None)
 
 
+def test_what_a_table_took_is_said() -> None:
+    cells = [Cell(m, "cora", "public", seed) for m in ("gcn", "gat") for seed in range(2)]
+    found = {c.key: {**record(c, 0.8), "seconds": 900.0 * (1 + c.seed), "peak_mb": 500.0 * (1 + c.seed)} for c in cells}
+    assert "The 4 runs took 1.5 hours of one core; the largest needed 1.0 GB." in footnotes(rows(cells, found))
+    del found[cells[0].key]
+    assert "The 3 runs took 1.2 hours" in " ".join(footnotes(rows(cells, found)))
+    assert not any("hours" in line for line in footnotes(rows(cells, {})))
+
+
 def test_rows_on_several_splits_say_which() -> None:
     cells = [Cell("gcn", "cora", split, seed) for split in ("public", "supervised") for seed in range(2)]
     made = rows(cells, {c.key: record(c, 0.8) for c in cells if c.split == "public"})

@@ -73,6 +73,7 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
     ]
     for what, count in (("Failed", "failed"), ("Not run yet", "missing")):
         out += _counted(what, [(r.dataset, called(r.method, r.split, r.rule), getattr(r, count)) for r in rows])
+    out += _cost(rows)
     remarked = (
         f"{name if remark.of_cell else title(r.method)}: {remark.text}"
         for name, r in named
@@ -80,6 +81,15 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
         for remark in r.remarks
     )
     return [*out, *dict.fromkeys(remarked)]
+
+
+def _cost(rows: Sequence[Row]) -> list[str]:
+    """Return what all runs took together, and the largest of them."""
+    runs, peaks = sum(r.n for r in rows), [r.peak_mb for r in rows if r.peak_mb]
+    if not runs:
+        return []
+    largest = f"; the largest needed {max(peaks) / 1000:.1f} GB" if peaks else ""
+    return [f"The {runs:,} runs took {sum(r.spent for r in rows) / 3600:.1f} hours of one core{largest}."]
 
 
 def _names(rows: Sequence[Row]) -> Callable[[str, str, str], str]:

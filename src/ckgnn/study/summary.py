@@ -34,6 +34,8 @@ class Row:
     failed: int
     gain: Paired | None
     macro_f1: float | None = None  # in per cent
+    spent: float = 0.0  # seconds of all runs together
+    peak_mb: float | None = None  # of the largest
 
     @property
     def n(self) -> int:
@@ -101,6 +103,8 @@ def rows(cells: Iterable[Cell], records: Mapping[str, Record]) -> list[Row]:
                 failed=len(found[group]) - len(good),
                 gain=compare(accuracies[group], theirs),
                 macro_f1=statistics.fmean(macro) if macro else None,
+                spent=sum(r["seconds"] for r in good),
+                peak_mb=max((r["peak_mb"] for r in good if r.get("peak_mb")), default=None),
             )
         )
     return out
