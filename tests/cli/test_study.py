@@ -135,3 +135,13 @@ def test_a_study(mine: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Non
     left = call(*RUN, "--dry-run", "--json").json
     assert [row["todo"] for row in left["rows"]] == [0, 2]
     assert left["seconds_left"] > 0
+    same = call("study", "verify", "mine.toml")
+    assert same.code == 0
+    assert "1/1; mlp on debian-topics, public, seed 0, epochs=2: the same predictions, " in same.err
+    assert same.out == "Runs made again: 1; the same predictions: 1; another accuracy: 0.\n"
+    with mine.open("a") as file:  # somebody improves a result by hand
+        file.write(json.dumps({**lines[0], "test_accuracy": 0.99, "predictions_sha256": "0"}) + "\n")
+    told = call("study", "verify", "mine.toml", "--json")
+    assert told.code == 1
+    assert "right where it was 99.00 %" in told.json[0]["problem"]
+    assert "holds no such run of mine.toml" in call("study", "verify", "mine.toml", "--seeds", "7").err

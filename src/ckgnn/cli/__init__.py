@@ -23,6 +23,7 @@ from ckgnn.cli import (
     study,
     study_search,
     study_show,
+    study_verify,
     theory,
     train,
 )
@@ -45,6 +46,7 @@ app.add_typer(figures.app, name="plot")
 app.add_typer(study.app, name="study")
 study.app.command("show")(study_show.show)
 study.app.command("search")(study_search.search)
+study.app.command("verify")(study_verify.verify)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)

@@ -24,7 +24,9 @@ SHOWN = 5  # broken lines named one by one
 StudyName = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", help="table1, table2, table4, inductive, random, tableH or FILE.toml.", show_default=False
+        metavar="STUDY",
+        help="table1, table2, table4, tableH, random, inductive, ceiling or FILE.toml.",
+        show_default=False,
     ),
 ]
 Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")]
