@@ -67,8 +67,6 @@ def verify(
         )
     else:
         exact = sum(v.problem is None for v in verdicts)
-        say(
-            f"{len(verdicts):,} runs made again: {exact:,} with the same predictions, {len(other):,} of other accuracy."
-        )
+        say(f"Runs made again: {len(verdicts):,}; the same predictions: {exact:,}; another accuracy: {len(other):,}.")
     if other:
         raise typer.Exit(1)
