@@ -26,7 +26,7 @@ from ckgnn.study.summary import rows as study_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- results:begin (made by scripts/results_page.py) -->", "<!-- results:end -->"
-STUDIES = ("table1", "table2", "table4", "inductive", "random", "tableH")
+STUDIES = ("table1", "table2", "options", "table4", "inductive", "random", "tableH")
 SHOWN = {"gcn": "", "gat": "", "ckgcn": "ckgcn-one", "ckgat": "ckgat-one", "ckgrand": "ckgrand-one"}  # and their twins
 DATASETS = ("debian-topics", "cora", "citeseer", "pubmed")
 AFTERWORD = """

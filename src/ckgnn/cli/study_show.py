@@ -105,22 +105,19 @@ def _draw(table: list[Row], heading: str, stem: Path) -> list[Path]:
     from ckgnn.errors import RunError
     from ckgnn.report.accuracies import accuracy_against_time, boxes
     from ckgnn.report.files import save
-    from ckgnn.study.paper import title
+    from ckgnn.study.render import row_names
 
+    called = row_names(table)
     datasets = list(dict.fromkeys(r.dataset for r in table))
     with_runs = {d: some for d in datasets if (some := [r for r in table if r.dataset == d and r.n])}
     if not with_runs:
         raise RunError("there is no run to draw yet")
     spread = {
-        d: [(title(r.method), list(r.accuracies.values()), r.paper, r.method.startswith("ck")) for r in some]
+        d: [(called(r), list(r.accuracies.values()), r.paper, r.method.startswith("ck")) for r in some]
         for d, some in with_runs.items()
     }
     cost = {
-        d: [
-            (title(r.method), r.seconds, r.mean, r.method.startswith("ck"))
-            for r in some
-            if r.seconds and r.mean is not None
-        ]
+        d: [(called(r), r.seconds, r.mean, r.method.startswith("ck")) for r in some if r.seconds and r.mean is not None]
         for d, some in with_runs.items()
     }
     return [

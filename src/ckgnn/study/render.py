@@ -40,15 +40,14 @@ def render(rows: Sequence[Row], heading: str, form: str) -> str:
 
 def grids(rows: Sequence[Row], heading: str) -> list[Grid]:
     """Return what people are shown: accuracies, kernel gains, macro-F1 where classes are uneven, times."""
-    datasets = list(dict.fromkeys(r.dataset for r in rows))
-    lines = list(dict.fromkeys((r.method, r.split, r.rule) for r in rows))
+    called, datasets = row_names(rows), list(dict.fromkeys(r.dataset for r in rows))
+    lines = {(r.method, r.split, r.rule): called(r) for r in rows}
     at = {(r.method, r.split, r.rule, r.dataset): r for r in rows}
-    called = _names(rows)
     with_paper = any(r.paper is not None for r in rows)
 
     def lay_out(show: Callable[[Row | None], list[str]], over: Sequence[str] = datasets) -> list[list[str]]:
         cells = ([text for d in over for text in show(at.get((*line, d)))] for line in lines)
-        return [[called(*line), *own] for line, own in zip(lines, cells, strict=True)]
+        return [[name, *own] for name, own in zip(lines.values(), cells, strict=True)]
 
     columns = [c for d in datasets for c in ([d, "paper", "Δ"] if with_paper else [d])]
     gains = [line for line in lay_out(lambda r: [_gain(r)]) if set(line[1:]) != {NONE}]
@@ -64,15 +63,15 @@ def grids(rows: Sequence[Row], heading: str) -> list[Grid]:
 
 def footnotes(rows: Sequence[Row]) -> list[str]:
     """Return what a reader must know: cells outside their band, cells not complete, slips of the paper."""
-    called = _names(rows)
-    named = [(f"{called(r.method, r.split, r.rule)} on {r.dataset}", r) for r in rows]
+    called = row_names(rows)
+    named = [(f"{called(r)} on {r.dataset}", r) for r in rows]
     out = [
         f"{name}: {r.difference:+.1f} points, {r.band} the band around the paper's number."
         for name, r in named
         if r.band in ("below", "above")
     ]
     for what, count in (("Failed", "failed"), ("Not run yet", "missing")):
-        out += _counted(what, [(r.dataset, called(r.method, r.split, r.rule), getattr(r, count)) for r in rows])
+        out += _counted(what, [(r.dataset, called(r), getattr(r, count)) for r in rows])
     out += _cost(rows)
     remarked = (
         f"{name if remark.of_cell else title(r.method)}: {remark.text}"
@@ -92,13 +91,13 @@ def _cost(rows: Sequence[Row]) -> list[str]:
     return [f"The {runs:,} runs took {sum(r.spent for r in rows) / 3600:.1f} hours of one core{largest}."]
 
 
-def _names(rows: Sequence[Row]) -> Callable[[str, str, str], str]:
-    """Return what a row is called by its method, split and rule: as much of it as tells it from the others."""
+def row_names(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """Return what rows are called: by their method and as much more as tells them from the others."""
     several_splits, several_rules = (len({getattr(r, key) for r in rows}) > 1 for key in ("split", "rule"))
 
-    def called(method: str, split: str, rule: str) -> str:
-        more = (f", {split}" if several_splits else "") + (f" ({rule} rule)" if several_rules else "")
-        return title(method) + more
+    def called(r: Row) -> str:
+        more = (f", {r.split}" if several_splits else "") + (f" ({r.rule} rule)" if several_rules else "")
+        return title(r.method) + more
 
     return called
 
