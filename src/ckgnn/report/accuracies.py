@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from ckgnn.report.labels import label_points
 from ckgnn.report.style import BLUE, GREY, INK, ORANGE, new_figure, plain, styled
 
 Box = tuple[str, Sequence[float], float | None, bool]  # name, accuracies, the paper's number, whether it is ours
@@ -54,13 +55,15 @@ def accuracy_against_time(groups: Mapping[str, Sequence[Point]], title: str) -> 
     *axes, key = figure.subplots(1, len(groups) + 1, squeeze=False, width_ratios=[3.2] * len(groups) + [2.2])[0]
     for ax, (name, points) in zip(axes, groups.items(), strict=True):
         plain(ax)
-        for label, seconds, accuracy, ours in points:
+        for _, seconds, accuracy, ours in points:
             ax.plot(seconds, accuracy, marker="o", markersize=4, color=ORANGE if ours else BLUE)
-            number = str(names.index(label) + 1)
-            ax.annotate(number, (seconds, accuracy), xytext=(3, 2), textcoords="offset points", fontsize=7, color=INK)
         ax.set(xscale="log", title=name, xlabel="seconds a run", ylabel="test accuracy, %")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     key.axis("off")
     listed = "\n".join(f"{n}  {name}" for n, name in enumerate(names, 1))
     key.text(0, 1, listed, va="top", fontsize=7.5, color=INK, transform=key.transAxes)
+    figure.draw_without_rendering()  # where points lie on the page is known once it is laid out
+    for ax, points in zip(axes, groups.values(), strict=True):
+        numbers = [str(names.index(p[0]) + 1) for p in points]
+        label_points(ax, numbers, [p[1] for p in points], [p[2] for p in points])
     return figure
