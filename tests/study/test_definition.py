@@ -214,6 +214,14 @@ def test_table_h() -> None:
     assert {c.split for c in study.cells()} == {f"given:{i}" for i in range(10)}
 
 
+def test_narrowed_to_a_split() -> None:
+    study = open_study("options").narrowed(datasets=["cora"], splits=["public"])
+    assert {(c.dataset, c.split) for c in study.cells()} == {("cora", "public")}
+    assert len(study.cells()) == 4 * 20
+    with pytest.raises(ConfigError, match="unknown split of options 'pubic'; valid: public, supervised"):
+        open_study("options").narrowed(splits=["pubic"])
+
+
 def test_options() -> None:
     study = open_study("options")
     assert set(study.methods) == OPTIONS

@@ -43,6 +43,7 @@ def run(
     seeds: Annotated[str | None, typer.Option(metavar="RANGE", help="For every cell, such as 0-19 or 0,3,7.")] = None,
     methods: Names = None,
     datasets: Names = None,
+    splits: Names = None,
     rule: Annotated[
         str | None, typer.Option(metavar="RULE", help="native (as published) or common (the same for all).")
     ] = None,
@@ -80,7 +81,7 @@ def run(
 
     check_engine(engine, address)
     chosen = open_study(study).narrowed(
-        words(methods), words(datasets), None if seeds is None else parse_seeds(seeds), rule
+        words(methods), words(datasets), None if seeds is None else parse_seeds(seeds), rule, words(splits)
     )
     book = Ledger(ledger or recorded_in(study))
     plan = make_plan(chosen, book, retry=retry)

@@ -10,7 +10,7 @@ import typer
 
 from ckgnn.cli.options import Json, path
 from ckgnn.cli.output import note, print_json, print_table, say
-from ckgnn.cli.study import StudyName, report_broken, words
+from ckgnn.cli.study import Names, StudyName, report_broken, words
 
 if TYPE_CHECKING:
     from ckgnn.study.summary import Row
@@ -22,8 +22,9 @@ def show(
         str | None,
         typer.Option("--format", metavar="FORM", help="md, html, csv or latex; a table to read unless given."),
     ] = None,
-    methods: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")] = None,
-    datasets: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas.")] = None,
+    methods: Names = None,
+    datasets: Names = None,
+    splits: Names = None,
     rule: Annotated[
         str | None, typer.Option(metavar="RULE", help="native or common; the study's own unless given.")
     ] = None,
@@ -50,7 +51,7 @@ def show(
     from ckgnn.study.render import footnotes, grids, render
     from ckgnn.study.summary import rows
 
-    chosen = open_study(study).narrowed(words(methods), words(datasets), None, rule)
+    chosen = open_study(study).narrowed(words(methods), words(datasets), None, rule, words(splits))
     book = Ledger(ledger or recorded_in(study))
     report_broken(book)
     cells = chosen.cells()

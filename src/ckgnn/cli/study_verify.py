@@ -17,6 +17,7 @@ def verify(
     seeds: Annotated[str, typer.Option(metavar="RANGE", help="Runs of these seeds, such as 0-2.")] = "0",
     methods: Names = None,
     datasets: Names = None,
+    splits: Names = None,
     rule: Annotated[str | None, typer.Option(metavar="RULE", help="native or common.")] = None,
     jobs: Annotated[int, typer.Option(parser=positive, metavar="COUNT", help="Processes, one thread each.")] = 1,
     ledger: Annotated[
@@ -41,7 +42,7 @@ def verify(
     from ckgnn.study.seeds import parse_seeds
     from ckgnn.study.verify import verify as run
 
-    chosen = open_study(study).narrowed(words(methods), words(datasets), parse_seeds(seeds), rule)
+    chosen = open_study(study).narrowed(words(methods), words(datasets), parse_seeds(seeds), rule, words(splits))
     book = Ledger(ledger or recorded_in(study))
     report_broken(book)
     records = [r for r in current(chosen.cells(), book).values() if "error" not in r]

@@ -92,12 +92,14 @@ class Study:
         datasets: Iterable[str] | None = None,
         seeds: tuple[int, ...] | None = None,
         rule: str | None = None,
+        splits: Iterable[str] | None = None,
     ) -> Study:
-        """Return some of the methods and datasets, with these seeds in every cell, under this rule."""
+        """Return some of the methods, datasets and splits, with these seeds in every cell, under this rule."""
         out = replace(
             self,
             methods=_some(f"method of {self.name}", methods, self.methods),
             datasets=_some(f"dataset of {self.name}", datasets, self.datasets),
+            splits=_some(f"split of {self.name}", splits, self.splits),
         )
         if seeds is not None:
             out = replace(out, seeds=seeds, overrides=tuple(replace(o, seeds=()) for o in self.overrides))
