@@ -215,7 +215,8 @@ def search_section() -> str:
     return (
         "Validation accuracy. The best of many trials is the luckiest too: on five fresh seeds the finalists lose much "
         "of what they had in their trials. These seeds decided. The best mean became the preset; in searches before "
-        "those of the options, of means within one standard error of the best, that of the quickest runs. "
+        "those of the options, CKGRAND's aside, of means within one standard error of the best, that of the quickest "
+        "runs. "
         "The first searches ran every trial to its end; later ones give up those below the median.\n\n"
         + table(["search", "trials", "given up", "best trial", "best finalist, 5 fresh seeds", "preset before"], rows)
     )
