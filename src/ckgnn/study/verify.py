@@ -22,10 +22,10 @@ class Verdict:
         """What is not as it was, ``None`` where the predictions are the recorded ones to the last node."""
         if "error" in self.now:
             return f"{self.now['error']['type']}: {self.now['error']['message']}"
-        for key, what in (("graph_sha256", "the graph"), ("split_sha256", "the split")):
-            if self.now[key] != self.recorded[key]:
-                return f"{what} is another one"
-        if self.now["predictions_sha256"] == self.recorded["predictions_sha256"]:
+        for what in ("graph", "split"):
+            if not self._same(f"{what}_sha256"):
+                return f"the {what} is another one"
+        if self._same("predictions_sha256"):
             return None
         was, now = (100 * r["test_accuracy"] for r in (self.recorded, self.now))
         return f"other predictions, {now:.2f} % of the test nodes right where it was {was:.2f} %"
@@ -33,15 +33,19 @@ class Verdict:
     @property
     def same_accuracy(self) -> bool:
         """Whether as many test nodes are right as before, of the same graph and split."""
-        return self.problem is None or self.now.get("test_accuracy") == self.recorded["test_accuracy"]
+        return all(map(self._same, ("graph_sha256", "split_sha256", "test_accuracy")))
+
+    def _same(self, key: str) -> bool:
+        return bool(self.now.get(key) == self.recorded[key])
 
 
 def verify(records: Iterable[Record], engine: Engine) -> Iterator[Verdict]:
     """Run every record again, with the settings it was made with, and yield the verdicts as they come in."""
-    waiting = {again(r).key: r for r in records}
-    with closing(engine(iter([again(r) for r in waiting.values()]))) as results:
+    cells = [(again(r), r) for r in records]
+    recorded = {cell.key: r for cell, r in cells}
+    with closing(engine(cell for cell, _ in cells)) as results:
         for now in results:
-            yield Verdict(waiting[Cell.of(now).key], now)
+            yield Verdict(recorded[Cell.of(now).key], now)
 
 
 def again(record: Record) -> Cell:
