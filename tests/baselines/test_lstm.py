@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from ckgnn.baselines.document_loop import padded
-from ckgnn.baselines.lstm import BOTH_WAYS, LSTM, PRETRAIN, SYSTEM, Settings, turned
+from ckgnn.baselines.lstm import BOTH_WAYS, LSTM, PRETRAIN, SYSTEM, Settings, remember, turned
 from ckgnn.errors import ConfigError
 from tests.baselines.text_contract import numbered, texts
 
@@ -89,8 +89,29 @@ def test_dropout_acts_in_training_alone(tokens: Tensor) -> None:
     assert torch.equal(net(tokens), net(tokens))
 
 
+def test_cells_remember_for_as_long_as_a_document() -> None:
+    """A constant 1 that stands at the candidate gate for one word is half gone after about u ln 2 words, u = e^b."""
+    chain, span = nn.LSTM(4, 200, batch_first=True), 60.0
+    remember(chain, span, torch.Generator().manual_seed(0))
+    into, forget, candidate, out = chain.bias_ih_l0.detach().chunk(4)
+    times = forget.exp()
+    assert 1.0 <= float(times.min()) < 5.0 < 55.0 < float(times.max()) <= span
+    assert torch.equal(into, -forget)
+    for rest in (candidate, out, chain.bias_hh_l0.detach()):
+        assert not rest.any()
+    steps = torch.ceil(times * np.log(2)).int()
+    kept = torch.sigmoid(forget) ** steps
+    assert bool((kept[times > 10] - 0.5).abs().max() < 0.05)
+
+
+def test_a_chain_for_documents_of_a_word_is_as_good_as_any() -> None:
+    chain = nn.LSTM(4, 8, batch_first=True)
+    remember(chain, 0.5, torch.Generator().manual_seed(0))
+    assert not chain.bias_ih_l0.detach().any()
+
+
 def test_the_settings() -> None:
-    common = {"hidden": 128, "dropout": 0.2, "lr": 1e-3, "epochs": 10, "stop": "kim(10)", "layers": 2, "batch": 128}
+    common = {"hidden": 128, "dropout": 0.2, "lr": 2e-3, "epochs": 15, "stop": "kim(15)", "layers": 2, "batch": 64}
     for system, pretrained, both_ways in ((SYSTEM, False, False), (PRETRAIN, True, False), (BOTH_WAYS, True, True)):
         got = system.resolve("mr", "given")
         assert {key: getattr(got, key) for key in common} == common

@@ -8,6 +8,11 @@ first.  Dropout also stands between the layers.
 A chain is causal, so padding behind a document cannot reach the state after its last word; a chain that reads backwards
 is one that reads the document turned round, with the padding still behind it.  This gives what packed sequences give,
 four times faster: torch has a compiled layer for sequences of one length only.
+
+A chain starts with a memory as long as the documents (Tallec and Ollivier 2018): with T their mean length, the bias of
+a forget gate is b = ln u, u uniform in [1, T], that of its input gate -b; a cell then keeps what it reads for about u
+words.  With torch's own biases it forgets half at every word, and what the first words say has to be learned through
+hundreds of gates.
 """
 
 from __future__ import annotations
@@ -33,20 +38,24 @@ from ckgnn.train.streams import stream
 
 @dataclass(frozen=True)
 class Settings(ByEpochs):
-    """Those of the code behind the published figures, with an LSTM cell and with clipped gradients."""
+    """Those of the code behind the published figures, with an LSTM cell, clipped gradients and another schedule.
+
+    Theirs is ten epochs in batches of 128 at a rate of 0.001, made for a corpus of ten times as many documents: it is
+    over before a chain has learned to remember.  This one was chosen on validation documents of R8 and MR.
+    """
 
     hidden: int = 128
     dropout: float = 0.2
-    lr: float = 1e-3
+    lr: float = 2e-3
     weight_decay: float = 0.0
-    epochs: int = 10
-    stop: str = "kim(10)"
+    epochs: int = 15
+    stop: str = "kim(15)"
     pretrained: bool = False  # start from the word vectors of the dataset, else from random ones
     both_ways: bool = False
     dim: int = 64  # of random vectors
     layers: int = 2
     clip: float = 5.0  # largest norm of a gradient
-    batch: int = 128
+    batch: int = 64
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,10 +65,20 @@ class Settings(ByEpochs):
 
 
 class LSTM(nn.Module):
-    """Shapes: ``tokens`` (batch, length), -1 after the last word, one word at least; out (batch, c)."""
+    """``span``: the words a chain is to remember, T above.
+
+    Shapes: ``tokens`` (batch, length), -1 after the last word, one word at least; out (batch, c).
+    """
 
     def __init__(
-        self, words: int, c: int, settings: Settings, seed: int, vectors: NDArray[np.float32] | None = None
+        self,
+        words: int,
+        c: int,
+        settings: Settings,
+        seed: int,
+        vectors: NDArray[np.float32] | None = None,
+        *,
+        span: float = 1.0,
     ) -> None:
         super().__init__()
         self.dropout = settings.dropout
@@ -75,6 +94,8 @@ class LSTM(nn.Module):
         with torch.no_grad():
             for p in (p for part in (self.forwards, self.backwards, self.dense, self.out) for p in part.parameters()):
                 p.uniform_(-(hidden**-0.5), hidden**-0.5, generator=weights)  # as torch does, from our stream
+        for chain in (*self.forwards, *self.backwards):
+            remember(chain, span, weights)
         self.generator = stream(seed, "dropout")
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -95,6 +116,15 @@ class LSTM(nn.Module):
         return dropout(x, self.dropout, self.generator, training=self.training)
 
 
+@torch.no_grad()
+def remember(chain: nn.Module, span: float, generator: torch.Generator) -> None:
+    """Set the biases of a chain of one layer so that its cells keep what they read for 1 to ``span`` words."""
+    into, forget, _, _ = chain.bias_ih_l0.zero_().chunk(4)  # type: ignore[operator]  # torch's order
+    chain.bias_hh_l0.zero_()  # type: ignore[operator]
+    forget.uniform_(1.0, max(span, 1.0), generator=generator).log_()
+    into.copy_(-forget)
+
+
 def turned(x: Tensor, lengths: Tensor) -> Tensor:
     """Return every sequence back to front, what lies beyond its length left in place.
 
@@ -110,7 +140,8 @@ def fit(task: Task, settings: Settings, seed: int) -> Fitted:
     name = (BOTH_WAYS if settings.both_ways else PRETRAIN if settings.pretrained else SYSTEM).name
     documents = read(task, name)
     vectors = vectors_of(task, documents, name) if settings.pretrained else None
-    model = LSTM(len(documents.vocabulary), task.graph.c, settings, seed, vectors)
+    span = float(np.diff(documents.indptr)[task.labels.train].mean())
+    model = LSTM(len(documents.vocabulary), task.graph.c, settings, seed, vectors, span=span)
     return learn_documents(
         task,
         documents,
