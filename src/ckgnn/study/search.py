@@ -262,11 +262,13 @@ def snippet(target: Target, found: Found) -> str:
     """Return the winner as a table for the preset of its method, with where it comes from."""
     seeds, fresh = (f"{some[0]}-{some[-1]}" for some in (target.seeds, target.fresh))
     where = f"{', '.join(target.splits)}; " if len(target.splits) > 1 else ""
+    how = method(target.method)  # a space names widths in a word, a preset has them as a list
+    values = how.record(how.resolve(target.dataset, target.splits[0], found.settings, "native"))
     lines = [
         f"# {found.trials} trials on {where}seeds {seeds}, the best on {fresh}: {100 * found.validation:.2f} % on "
         f"validation, the preset before {100 * found.preset:.2f} %; space {target.sha256[:12]}.",
         f"[{target.dataset}.{target.splits[0].partition(':')[0]}]",
-        *(f"{key} = {json.dumps(value)}" for key, value in found.settings.items()),
+        *(f"{key} = {json.dumps(values[key])}" for key in found.settings),
     ]
     return "\n".join(lines) + "\n"
 
