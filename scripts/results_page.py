@@ -119,7 +119,9 @@ def short_table(name: str) -> str:
             r, t = found[method, dataset], found.get((f"{method}-one", dataset))
             gain = "–" if r.gain is None else f"{r.gain.mean:+.1f} [{r.gain.low:+.1f}, {r.gain.high:+.1f}]"
             paper, without = "–" if r.paper is None else f"{r.paper:.1f}", _mean(t) if t else "–"
-            rows.append([f"{dataset} · {title(method)}", _mean(r), paper, without, gain, str(r.n or "not yet")])
+            rows.append(
+                [f"{dataset} · {title(method, dataset)}", _mean(r), paper, without, gain, str(r.n or "not yet")]
+            )
     return table(["graph · model", "test", "paper", "K = 1 twin", "kernel gain, 95 %", "n"], rows)
 
 

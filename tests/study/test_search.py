@@ -212,4 +212,4 @@ def test_the_winner_as_a_preset_says_where_it_comes_from(tmp_path: Path) -> None
     found = Found({"lr": 0.02, "encoder": "64,16"}, 0.81234, 0.8, 30, 1)
     text = snippet(replace(target(tmp_path), method="ckgcn"), found)
     assert "30 trials on seeds 100-102, the best on 103-107: 81.23 % on validation, the preset before 80.00 %" in text
-    assert text.endswith('[debian-topics.public]\nlr = 0.02\nencoder = [64, 16]\n')
+    assert text.endswith("[debian-topics.public]\nlr = 0.02\nencoder = [64, 16]\n")

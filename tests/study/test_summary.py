@@ -117,6 +117,8 @@ def test_slips_of_the_paper_stand_by_their_cells() -> None:
     assert printed("kled", "citeseer", "supervised") is None
     assert title("ckgcn-one") == "CKGCN, K = 1"
     assert title("my-method") == "my-method"
+    assert title("gcn", "cora") == title("gcn", "texas") == "GCN"
+    assert title("gcn", "r8") == title("gcn", "mr-inductive") == "Text-GCN"
 
 
 def test_a_remark_names_its_graph_where_it_is_not_on_the_whole_row() -> None:

@@ -7,15 +7,18 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from ckgnn.settings import of_texts
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
 
-def title(method: str) -> str:
-    """Return what a method is called in a table."""
-    return str(_read()["titles"].get(method, method))
+def title(method: str, dataset: str = "") -> str:
+    """Return what a method is called in a table; on texts some have another name."""
+    titles = {**_read()["titles"], **(_read()["titles-of-texts"] if of_texts(dataset) else {})}
+    return str(titles.get(method, method))
 
 
 def printed(method: str, dataset: str, split: str) -> float | None:

@@ -74,7 +74,7 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
         out += _counted(what, [(r.dataset, called(r), getattr(r, count)) for r in rows])
     out += _cost(rows)
     remarked = (
-        f"{name if remark.of_cell else title(r.method)}: {remark.text}"
+        f"{name if remark.of_cell else title(r.method, r.dataset)}: {remark.text}"
         for name, r in named
         if r.n
         for remark in r.remarks
@@ -97,7 +97,7 @@ def row_names(rows: Sequence[Row]) -> Callable[[Row], str]:
 
     def called(r: Row) -> str:
         more = (f", {r.split}" if several_splits else "") + (f" ({r.rule} rule)" if several_rules else "")
-        return title(r.method) + more
+        return title(r.method, r.dataset) + more
 
     return called
 
@@ -118,7 +118,7 @@ def _counted(what: str, counts: Sequence[tuple[str, str, int]]) -> list[str]:
 
 def paired_sentence(ours: Row, theirs: Row, found: Paired | None) -> str:
     """Return a comparison in words."""
-    names = f"{title(ours.method)} against {title(theirs.method)} on {ours.dataset}"
+    names = f"{title(ours.method, ours.dataset)} against {title(theirs.method, theirs.dataset)} on {ours.dataset}"
     if found is None:
         return f"{names}: no split and seed was run with both."
     if found.low is None or found.high is None or found.p is None:
