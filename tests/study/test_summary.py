@@ -76,7 +76,7 @@ def test_macro_f1_is_shown_where_classes_are_uneven_and_only_there() -> None:
     made = rows(cells, found)
     assert [r.macro_f1 for r in made] == pytest.approx([65.0] * 3)
     text = render(made, "Texts", "md")
-    assert "| method | r52 | ohsumed-inductive |\n| --- | ---: | ---: |\n| GCN | 65.0 | 65.0 |" in text
+    assert "| method | r52 | ohsumed-inductive |\n| --- | ---: | ---: |\n| Text-GCN | 65.0 | 65.0 |" in text
     assert "Macro-F1" not in render([made[0]], "Texts", "md")
 
 
