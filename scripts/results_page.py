@@ -184,7 +184,8 @@ def common_section() -> str:
     text = (
         "The systems above stop, and choose the weights they report, by rules of their own. Here they do it by one: "
         "lowest validation loss, patience of 100 epochs, 1,000 epochs at most. The presets of CKGCN, CKGAT and CKMIX "
-        "have this rule anyway; DeepWalk, DGI and KLED are not trained by epochs on labels. Test accuracy, mean ± "
+        "have this rule anyway; CKGRAND was not run under it; DeepWalk, DGI and KLED are not trained by epochs on "
+        "labels. Test accuracy, mean ± "
         "standard deviation (runs), from `results/table1.jsonl`, by `ckgnn study show table1 --rule common`."
     )
     return f"## One stopping rule for all\n\n{text}\n\n{table(columns, rows)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,10 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from ckgnn.baselines import lstm
 from ckgnn.baselines.document_loop import padded
-from ckgnn.baselines.lstm import BOTH_WAYS, LSTM, PRETRAIN, SYSTEM, Settings, remember, turned
+from ckgnn.baselines.lstm import BOTH_WAYS, LSTM, PRETRAIN, SYSTEM, Settings, fit, remember, turned
+from ckgnn.baselines.protocol import Task
+from ckgnn.baselines.reading import read
 from ckgnn.errors import ConfigError
-from tests.baselines.text_contract import numbered, texts
+from tests.baselines.text_contract import numbered, texts, world
 
 WAYS = pytest.mark.parametrize("both_ways", [False, True])
 
@@ -102,6 +107,25 @@ def test_cells_remember_for_as_long_as_a_document() -> None:
     steps = torch.ceil(times * np.log(2)).int()
     kept = torch.sigmoid(forget) ** steps
     assert bool((kept[times > 10] - 0.5).abs().max() < 0.05)
+
+
+def test_the_span_reaches_every_chain() -> None:
+    net = LSTM(50, 3, Settings(hidden=64, dim=4, both_ways=True), seed=1, span=40.0)
+    chains = [*net.forwards, *net.backwards]
+    assert len(chains) == 4
+    for chain in chains:
+        longest = float(chain.bias_ih_l0.detach().chunk(4)[1].exp().max())
+        assert 20.0 < longest <= 40.0 * (1 + 1e-6)
+
+
+def test_training_takes_the_length_of_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    spans: list[float] = []
+    monkeypatch.setattr(lstm, "remember", lambda chain, span, generator: spans.append(span))
+    task = Task.of(world(), world().split("given"))
+    fit(task, replace(SYSTEM.settings, hidden=2, dim=2, epochs=1, stop="kim(1)"), seed=0)
+    mean = np.diff(read(task, "lstm").indptr)[task.labels.train].mean()
+    assert mean > 1
+    assert spans == pytest.approx([mean, mean])
 
 
 def test_a_chain_for_documents_of_a_word_is_as_good_as_any() -> None:

@@ -11,8 +11,8 @@ four times faster: torch has a compiled layer for sequences of one length only.
 
 A chain starts with a memory as long as the documents (Tallec and Ollivier 2018): with T their mean length, the bias of
 a forget gate is b = ln u, u uniform in [1, T], that of its input gate -b; a cell then keeps what it reads for about u
-words.  With torch's own biases it forgets half at every word, and what the first words say has to be learned through
-hundreds of gates.
+words.  With torch's own biases it forgets half at every word, and what the first words say has to come
+through every gate after them.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from ckgnn.train.streams import stream
 class Settings(ByEpochs):
     """Those of the code behind the published figures, with an LSTM cell, clipped gradients and another schedule.
 
-    Theirs is ten epochs in batches of 128 at a rate of 0.001, made for a corpus of ten times as many documents: it is
-    over before a chain has learned to remember.  This one was chosen on validation documents of R8 and MR.
+    Theirs is ten epochs in batches of 128 at a rate of 0.001, on R8 under 400 steps, after which validation accuracy is
+    still rising.  This one was chosen on validation documents of R8 and MR.
     """
 
     hidden: int = 128
