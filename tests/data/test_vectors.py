@@ -81,7 +81,7 @@ def test_coverage_counts_words_and_tokens() -> None:
         ("cat 1 2 3\ndog 1 2 3 4\n", r"v\.txt, line 2, should be a word and 3 numbers .* but has 4 spaces"),
         ("2 4\ncat 1 2 3\ndog 1 2 3\n", r"v\.txt, line 2, should be a word and 4 numbers"),
         ("3 3\ncat 1 2 3\ndog 1 2 3\n", r"v\.txt, line 1, promises 3 vectors, but 2 came"),
-        ("the 1 2\ncat 1 x\n", r"v\.txt, line 2, word 'cat': could not convert string to float"),
+        ("the 1 2\ncat 1 x\n", r"v\.txt, line 2, word 'cat': 'x' is not a number"),
         ("the 1 2\ncat 1 nan\n", r"v\.txt, line 2, word 'cat': number 2 is not finite"),
         ("the 1 2\ncat -inf 1\n", r"v\.txt, line 2, word 'cat': number 1 is not finite"),
         ("the 1 2\ncat 1e99 1\n", r"v\.txt, line 2, word 'cat': number 1 is not finite, or too large"),

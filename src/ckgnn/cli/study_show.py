@@ -61,7 +61,8 @@ def show(
         note(f"{stale:,} runs were recorded with other settings than the present ones and are left out.")
     table = rows(cells, held)
     if not any(r.n or r.failed for r in table):
-        raise RunError(f"{book.path} holds no run of {study}; make some with: ckgnn study run {study}")
+        asked = study if rule is None else f"{study} --rule {rule}"
+        raise RunError(f"{book.path} holds no run of {asked}; make some with: ckgnn study run {asked}")
     heading = chosen.title or chosen.name
     if compare is not None:
         pair = words(compare) or []

@@ -90,8 +90,9 @@ def _vector(where: str, numbers: Any) -> Vectors:
     try:
         with np.errstate(over="ignore"):  # too large a number is infinite, and refused as such
             vector = np.array(numbers, dtype=np.float32)
-    except ValueError as e:
-        raise DataError(f"{where}: {e}") from None
+    except ValueError:
+        bad = next((n for n in numbers if not _is_number(n)), b"?")
+        raise DataError(f"{where}: {bad.decode(errors='replace')!r} is not a number") from None
     if not np.isfinite(vector).all():
         raise DataError(f"{where}: number {int(np.isfinite(vector).argmin()) + 1} is not finite, or too large")
     return vector
