@@ -8,12 +8,11 @@ comes after an epoch, and finds its data where that one left them.
 from __future__ import annotations
 
 import gc
-import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from ckgnn.memory import forget_peak, peak_mb, resident_mb
 
 Subject = Callable[[], object]
 TURN = 0.25  # seconds
@@ -45,35 +44,13 @@ def take_turns(subjects: dict[str, Subject], *, seconds: float, at_least: int, w
 def peak_growth(subject: Subject, *, times: int = 2) -> float:
     """Return by how many MB the process grew at most while the subject ran, over what it held before."""
     gc.collect()
-    before = _resident(reset=True)
+    forget_peak()
+    before = resident_mb() or 0.0
     for _ in range(times):
         subject()
-    return max(0.0, _peak() - before)
+    return max(0.0, whole_peak() - before)
 
 
 def whole_peak() -> float:
-    """Return the largest size of this process so far, in MB."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
-def _resident(*, reset: bool) -> float:
-    """Return the size of the process, in MB, and (where the system can) let its peak start from here."""
-    try:
-        if reset:
-            Path("/proc/self/clear_refs").write_text("5")
-        return _status("VmRSS")
-    except (OSError, KeyError):
-        return whole_peak()
-
-
-def _peak() -> float:
-    try:
-        return _status("VmHWM")
-    except (OSError, KeyError):
-        return whole_peak()
-
-
-def _status(field: str) -> float:
-    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line)
-    return int(lines[field].split()[0]) * 1024 / 1e6
+    """Return the largest size of this process, in MB, since :func:`peak_growth` began, if it did."""
+    return peak_mb() or 0.0

@@ -29,6 +29,7 @@ from ckgnn.cli import (
 )
 from ckgnn.cli.output import complain, warn
 from ckgnn.errors import CkgnnError
+from ckgnn.memory import keep_freed
 from ckgnn.version import __version__
 
 app = typer.Typer(
@@ -98,7 +99,8 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Let no letter fail that the terminal cannot show, and give warnings of the library the look of ours."""
+    """Keep freed memory, let no letter fail that the terminal cannot show, give warnings of the library our look."""
+    keep_freed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -15,6 +15,7 @@ from contextlib import suppress
 from multiprocessing import connection, get_context, parent_process
 
 from ckgnn.errors import RunError
+from ckgnn.memory import keep_freed
 from ckgnn.study.cells import Cell, Record, Work, failure
 
 NICE = 10
@@ -84,6 +85,7 @@ class _Place:
 def _prepare() -> None:
     """Make a process a worker: one thread, low priority, deaf to Ctrl-C, gone when its parent is gone."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
+    keep_freed()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and decides
     if hasattr(os, "nice"):
         os.nice(NICE)

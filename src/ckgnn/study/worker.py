@@ -21,9 +21,9 @@ from sklearn.metrics import f1_score
 
 from ckgnn import data
 from ckgnn.data import Dataset
+from ckgnn.memory import forget_peak, peak_mb
 from ckgnn.split import Split
 from ckgnn.study.cells import Cell, Record, failure
-from ckgnn.study.memory import forget_peak, peak_mb
 from ckgnn.study.methods import method
 from ckgnn.train.run import versions
 
