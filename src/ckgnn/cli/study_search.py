@@ -52,7 +52,7 @@ def search(
     from ckgnn.study.seeds import parse_seeds
     from ckgnn.study.space import open_space
 
-    usual = f"{method}-text" if dataset in TEXTS else "options" if method in OPTIONS else method
+    usual = ("options" if method in OPTIONS else method) + ("-text" if dataset in TEXTS else "")
     splits = tuple(part.strip() for part in split.split(","))
     data = load(dataset, data_dir=data_dir)
     for name in splits:
