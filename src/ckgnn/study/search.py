@@ -310,9 +310,7 @@ def _open(target: Target, store: Path) -> Any:
         study.pruner = optuna.pruners.MedianPruner(n_startup_trials=WHOLE, n_min_trials=WHOLE)
     except (OSError, ValueError, KeyError) as e:
         raise RunError(f"{store} cannot be used as a file of trials: {e}") from None
-    known = (
-        study.user_attrs.setdefault("target", None) if "target" not in study.user_attrs else study.user_attrs["target"]
-    )
+    known = study.user_attrs.get("target")
     if known is None:
         study.set_user_attr("target", target.sha256)
     elif known != target.sha256:
