@@ -52,6 +52,7 @@ def mine(call: Call) -> Path:
         "study run table1 --ledger=": "the path is empty",
         "study run mine.toml --ledger .": "cannot read the ledger .: Is a directory",
         "study run mine.toml --ledger mine.toml/x": "cannot read the ledger mine.toml/x: Not a directory",
+        "study show mine.toml --rule common": "make some with: ckgnn study run mine.toml --rule common",
         "study run mine.toml --ledger l.jsonl.gz": "l.jsonl.gz is compressed and can only be read",
         "study run mine.toml --engine ray --address there": "--address must be auto, local or HOST:PORT, not 'there'",
         "study run mine.toml --engine ray --address host.invalid:1": "no Ray cluster could be reached at --address",
