@@ -17,7 +17,7 @@ from ckgnn.errors import ConfigError, RunError
 from ckgnn.study.cells import Cell, Record
 from ckgnn.study.run import Results
 from ckgnn.study.search import Found, Target, search, snippet, validation
-from ckgnn.study.space import open_space
+from ckgnn.study.space import open_space, usual_space
 
 SPACE = """
 [lr]
@@ -187,6 +187,21 @@ def test_the_spaces_for_texts_hold_settings_of_their_methods(name: str) -> None:
     assert {"lr", "hidden", "dropout"} <= set(made.space)
 
 
+@pytest.mark.parametrize(
+    ("name", "dataset", "space"),
+    [
+        ("ckgcn", "cora", "ckgcn"),
+        ("ckgcn", "r8", "ckgcn-text"),
+        ("ckgat", "mr-inductive", "ckgat-text"),
+        ("ckgat-options", "pubmed", "options"),
+        ("ckgcn-options", "mr", "options-text"),
+    ],
+)
+def test_a_method_has_a_usual_space(name: str, dataset: str, space: str) -> None:
+    assert usual_space(name, dataset) == space
+    Target(name, dataset, ("given:0",), (100, 101, 102), open_space(space, dataset))  # its settings are the method's
+
+
 def test_a_space_can_differ_on_a_dataset(tmp_path: Path) -> None:
     file = tmp_path / "space.toml"
     file.write_text("[hidden]\nvalues = [8]\n[lr]\nvalues = [0.1]\n[cora.hidden]\nvalues = [16, 32]\n")
@@ -201,6 +216,19 @@ def test_several_splits_are_taken_in_turn() -> None:
     assert fresh == [("given:0", 4), ("given:3", 5), ("given:0", 6), ("given:3", 7), ("given:0", 8)]
     with pytest.raises(ConfigError, match="4 splits need as many seeds, not 3"):
         Target("mlp", "texas", ("given:0", "given:1", "given:2", "given:3"), (1, 2, 3), {})
+
+
+@pytest.mark.parametrize(
+    ("splits", "name"),
+    [
+        (("public",), "mlp-cora-public"),
+        (("random:3",), "mlp-cora-random-3"),
+        (("random:3", "random:4"), "mlp-cora-random"),
+        (("public", "random:4"), "mlp-cora-public-random"),
+    ],
+)
+def test_a_file_of_trials_is_called_after_what_is_searched(splits: tuple[str, ...], name: str) -> None:
+    assert Target("mlp", "cora", splits, (1, 2, 3), {}).name == name
 
 
 def test_no_test_label_is_scored(tmp_path: Path) -> None:

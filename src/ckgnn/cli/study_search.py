@@ -45,20 +45,18 @@ def search(
     """
     from ckgnn.data import load
     from ckgnn.files import write_atomically
-    from ckgnn.settings import TEXTS
-    from ckgnn.study.methods import OPTIONS
     from ckgnn.study.search import Target, snippet
     from ckgnn.study.search import search as run
     from ckgnn.study.seeds import parse_seeds
-    from ckgnn.study.space import open_space
+    from ckgnn.study.space import open_space, usual_space
 
-    usual = ("options" if method in OPTIONS else method) + ("-text" if dataset in TEXTS else "")
     splits = tuple(part.strip() for part in split.split(","))
     data = load(dataset, data_dir=data_dir)
     for name in splits:
         data.split(name)
-    target = Target(method, dataset, splits, parse_seeds(seeds), open_space(space or usual, dataset))
-    where = store or Path("results", "search", f"{method}-{dataset}-{split.replace(':', '-').replace(',', '+')}.log")
+    choices = open_space(space or usual_space(method, dataset), dataset)
+    target = Target(method, dataset, splits, parse_seeds(seeds), choices)
+    where = store or Path("results", "search", f"{target.name}.log")
     announce_compiling()
     found = run(target, trials, where, jobs=jobs, data_dir=data_dir, progress=(lambda _: None) if json else note)
     text = snippet(target, found)

@@ -67,6 +67,12 @@ class Target:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def name(self) -> str:
+        """What a file of trials is called; several draws of one kind of split go by their kind."""
+        kinds = self.splits if len(self.splits) == 1 else dict.fromkeys(s.partition(":")[0] for s in self.splits)
+        return "-".join([self.method, self.dataset, *kinds]).replace(":", "-")
+
+    @property
     def preset(self) -> str:
         """What tells a preset from another."""
         how = method(self.method)

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ckgnn.errors import ConfigError, unknown
+from ckgnn.settings import of_texts
+from ckgnn.study.methods import OPTIONS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,6 +29,11 @@ else:
     import tomli as tomllib
 
 Space = dict[str, dict[str, Any]]
+
+
+def usual_space(method: str, dataset: str) -> str:
+    """Return the name of the package's space for a method; documents have their own, and so have the options."""
+    return ("options" if method in OPTIONS else method) + ("-text" if of_texts(dataset) else "")
 
 
 def open_space(name: str, dataset: str) -> Space:
