@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from ckgnn.study.cells import Cell
+from ckgnn.study.plan import present
 from tests.cli.shell import Call
 from tests.cli.test_bad_input import refused
+from tests.study.works import answer
 
 STUDY = """
 methods = ["mlp", "ckgcn-one"]
@@ -52,6 +55,8 @@ def mine(call: Call) -> Path:
         "study run table1 --ledger=": "the path is empty",
         "study run mine.toml --ledger .": "cannot read the ledger .: Is a directory",
         "study run mine.toml --ledger mine.toml/x": "cannot read the ledger mine.toml/x: Not a directory",
+        "study run mine.toml --take none.jsonl": "there is no ledger none.jsonl to take runs from",
+        "study run mine.toml --take .": "cannot read the ledger .: Is a directory",
         "study show mine.toml --rule common": "make some with: ckgnn study run mine.toml --rule common",
         "study run mine.toml --ledger l.jsonl.gz": "l.jsonl.gz is compressed and can only be read",
         "study run mine.toml --engine ray --address there": "--address must be auto, local or HOST:PORT, not 'there'",
@@ -146,3 +151,18 @@ def test_a_study(mine: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Non
     assert told.code == 1
     assert "right where it was 99.00 %" in told.json[0]["problem"]
     assert "holds no such run of mine.toml" in call("study", "verify", "mine.toml", "--seeds", "7").err
+
+
+def test_runs_of_the_same_settings_are_taken_from_another_ledger(call: Call) -> None:
+    spec = 'methods = ["ckgcn-options"]\ndatasets = ["debian-topics"]\nsplits = ["public"]\nseeds = "0-3"\n'
+    Path("mine.toml").write_text(spec)
+    cells = [Cell("ckgcn", "debian-topics", "public", seed) for seed in range(4)]
+    Path("plain.jsonl").write_text("".join(json.dumps(answer(c, settings=present(c))) + "\n" for c in cells))
+    run = ("study", "run", "mine.toml", "--take", "plain.jsonl")
+    only = call(*run, "--dry-run")
+    assert "4 of 4 cells are runs of plain.jsonl under another name" in only.err
+    assert not Path("mine.jsonl").exists()
+    said = call(*run)
+    assert said.code == 0, said.err
+    assert "Nothing to do: all 4 cells are recorded" in said.out
+    assert len(Path("mine.jsonl").read_text().splitlines()) == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from ckgnn.cli.output import announce_compiling, note, print_json, print_table, 
 from ckgnn.cli.study_progress import duration, following
 
 if TYPE_CHECKING:
+    from ckgnn.study.definition import Study
     from ckgnn.study.ledger import Ledger
     from ckgnn.study.plan import Plan
     from ckgnn.study.run import Engine
@@ -56,6 +58,14 @@ def run(
             help="Where runs are recorded; results/STUDY.jsonl, or beside FILE.toml, unless given.",
         ),
     ] = None,
+    take: Annotated[
+        list[Path] | None,
+        typer.Option(
+            parser=path,
+            metavar="LEDGER",
+            help="Take over runs with the very same settings, split and seed from this ledger; repeatable.",
+        ),
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry/--no-retry", help="Run cells that failed before once more.")] = True,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="processes or ray.")] = "processes",
     address: Annotated[
@@ -90,6 +100,8 @@ def run(
         note(f"Left out under the common rule, as they are not trained by epochs: {', '.join(plan.without)}.")
     if plan.stale:
         note(f"{plan.stale:,} cells were recorded with other settings than the present ones and are run again.")
+    if take:
+        plan = _taken(chosen, plan, take, dry_run=dry_run)
     if dry_run:
         return _show(chosen.name, plan, jobs, json=json)
     if plan.todo:
@@ -99,6 +111,30 @@ def run(
         announce_compiling()
         return _carry_out(plan, where, workers, json=json)
     return _carry_out(plan, None, 0, json=json)
+
+
+def _taken(study: Study, plan: Plan, ledgers: Sequence[Path], *, dry_run: bool) -> Plan:
+    """Take over runs from other ledgers, and return what is left to do."""
+    from ckgnn.errors import RunError
+    from ckgnn.study.ledger import Ledger
+    from ckgnn.study.plan import make_plan
+    from ckgnn.study.same_runs import same_runs
+
+    if missing := [path for path in ledgers if not path.exists()]:
+        raise RunError(f"there is no ledger {missing[0]} to take runs from")
+    books = [Ledger(path) for path in ledgers]
+    for book in books:
+        report_broken(book)
+    found = list(same_runs(plan.todo, books))
+    names = ", ".join(map(str, ledgers))
+    note(f"{len(found):,} of {len(plan.todo):,} cells are runs of {names} under another name and are taken from there.")
+    if dry_run or not found:
+        return plan
+    plan.ledger.check_writable()
+    for record in found:
+        plan.ledger.append(record)
+    plan.ledger.refresh()
+    return make_plan(study, plan.ledger, retry=plan.retry)
 
 
 def _carry_out(plan: Plan, engine: Engine | None, workers: int, *, json: bool) -> None:

@@ -45,7 +45,7 @@ def make_plan(study: Study, ledger: Ledger, *, retry: bool = True) -> Plan:
     if not cells:
         raise ConfigError(f"{', '.join(without)} cannot be given the common rule: nothing there is trained by epochs")
     for cell in cells:
-        _present(cell)
+        present(cell)
     stale = sum(c.key in ledger.latest for c in cells) - len(current(cells, ledger))
     plan = Plan(cells, [], ledger, retry, without, stale)
     return replace(plan, todo=[c for c in cells if not plan.done(c)])
@@ -59,8 +59,13 @@ def is_current(cell: Cell, record: Record) -> bool:
     """
     if "error" in record:
         return True
-    defaults = json.loads(json.dumps(finite(method(cell.method).defaults)))
-    return bool({**defaults, **record.get("settings", {})} == _present(cell))
+    return bool(settings_of(record) == present(cell))
+
+
+def settings_of(record: Record) -> dict[str, Any]:
+    """Return the settings a record was made with, those that came later among them."""
+    defaults = json.loads(json.dumps(finite(method(record["method"]).defaults)))
+    return {**defaults, **record.get("settings", {})}
 
 
 def current(cells: Iterable[Cell], ledger: Ledger) -> dict[str, Record]:
@@ -69,14 +74,14 @@ def current(cells: Iterable[Cell], ledger: Ledger) -> dict[str, Record]:
     return {cell.key: record for cell, record in there if is_current(cell, record)}
 
 
-def _present(cell: Cell) -> Any:
+def present(cell: Cell) -> Any:
+    """Return the settings that a cell has now, as they stand in a ledger."""
     overrides = json.dumps(dict(cell.overrides), sort_keys=True)
     return _settings(cell.method, cell.dataset, cell.split, overrides, cell.rule)
 
 
 @cache
 def _settings(name: str, dataset: str, split: str, overrides: str, rule: str) -> Any:
-    """Return the settings of a cell as they stand in a ledger."""
     how = method(name)
     return json.loads(json.dumps(finite(how.record(how.resolve(dataset, split, json.loads(overrides), rule)))))
 
