@@ -68,8 +68,11 @@ class _Place:
             return self.pool.submit(work, cell)
 
     def close(self) -> None:
-        """Let the process end by itself; nobody has to wait for that."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        """Let the process end.
+
+        Waiting for that takes a moment; a pool that is still closing when Python ends can make it print a traceback.
+        """
+        self.pool.shutdown(wait=True, cancel_futures=True)
 
     def kill(self) -> None:
         """End the process, and what it is doing."""
