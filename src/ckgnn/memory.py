@@ -12,22 +12,25 @@ from typing import Any
 if sys.platform != "win32":
     import resource
 
-M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # of mallopt, in malloc.h of glibc
-MOST, PAD = 2**31 - 1, 1 << 26
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -2, -3, -4  # of mallopt, in malloc.h of glibc
+ALL = ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, 2**31 - 1), (M_TOP_PAD, 1 << 26))
+USUAL = ((M_MMAP_MAX, 65536), (M_MMAP_THRESHOLD, 1 << 25), (M_TRIM_THRESHOLD, 1 << 26), (M_TOP_PAD, 1 << 17))
 
 
-def keep_freed() -> bool:
+def keep_freed(everything: bool = True) -> bool:
     """Let the allocator keep freed memory for the next request, where it can be told to (glibc); say whether it was.
 
-    A step of training frees matrices of tens of MB and asks for the same again.  By itself glibc gives those above
-    32 MB back to the system, and every page of the next one is fetched and cleared anew, epoch after epoch.
+    A step of training on a graph frees matrices of tens of MB and asks for the same again.  By itself glibc gives those
+    above 32 MB back to the system, and every page of the next one is fetched and cleared anew, epoch after epoch.
+    Where sizes differ from step to step what is kept does not fit what is asked for, and the process grows and grows:
+    ``everything=False`` is for these, and does what glibc ends up with by itself.
+
     It changes the whole process: programs of ours do this, the library must not.
     """
     mallopt = _libc("mallopt")
     if mallopt is None:
         return False
-    settings = ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, MOST), (M_TOP_PAD, PAD))
-    return all(mallopt(*s) for s in settings)
+    return all(mallopt(*s) for s in (ALL if everything else USUAL))
 
 
 def forget_peak() -> None:

@@ -58,7 +58,7 @@ def test_of_is_symmetric_holds_every_loop_and_sorts_its_columns() -> None:
     assert set(p.rows[p.rows == p.cols].tolist()) == set(range(30))
     key = p.rows * 30 + p.cols
     assert bool((key.diff() > 0).all())
-    torch.testing.assert_close(adjacency.a_hat, adjacency.a_hat[p._transposed[1]], rtol=0, atol=0)
+    torch.testing.assert_close(adjacency.a_hat, adjacency.a_hat[p.order], rtol=0, atol=0)
 
 
 def test_links_are_the_entries_off_the_diagonal() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 import torch
 
@@ -125,3 +128,18 @@ def test_runs_cover_every_row_once_and_are_of_one_size(name: str, run: int, monk
     longest = int(pattern.indptr.diff().max()) if pattern.nnz else 0
     entries = [int(pattern.indptr[last] - pattern.indptr[first]) for first, last in pattern.runs]
     assert max(entries, default=0) <= 2 * run + longest
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_pattern_ends_with_its_last_user(symmetric: bool) -> None:
+    """Without the collector of cycles: it comes by count of objects, and one pattern of a text graph is 80 MB."""
+    p = Pattern(torch.tensor([0, 2, 4]), torch.tensor([0, 1, 0, 1]), (2, 2), symmetric=symmetric)
+    assert (p.t is p) == symmetric
+    assert p.order.tolist() == [0, 2, 1, 3]
+    seen = weakref.ref(p)
+    gc.disable()
+    try:
+        del p
+        assert seen() is None
+    finally:
+        gc.enable()

@@ -67,13 +67,21 @@ class Pattern:
 
     @cached_property
     @torch.inference_mode(False)
-    def _transposed(self) -> tuple[Pattern, Tensor]:
-        order = torch.argsort(self.cols, stable=True).to(self.indices.dtype)
-        if self.symmetric:
-            return self, order
+    def order(self) -> Tensor:
+        """Entry e of the transpose is entry ``order[e]`` here."""
+        return torch.argsort(self.cols, stable=True).to(self.indices.dtype)
+
+    @property
+    def t(self) -> Pattern:
+        """The pattern of the transpose; for a symmetric pattern the very same object."""
+        return self if self.symmetric else self._flipped  # not kept: what holds itself is freed late
+
+    @cached_property
+    @torch.inference_mode(False)
+    def _flipped(self) -> Pattern:
         counts = torch.bincount(self.cols, minlength=self.shape[1])
         indptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        return Pattern(indptr, self.rows[order], (self.shape[1], self.shape[0])), order
+        return Pattern(indptr, self.rows[self.order], (self.shape[1], self.shape[0]))
 
     @cached_property
     def runs(self) -> list[tuple[int, int]]:
@@ -89,19 +97,9 @@ class Pattern:
         """``indptr`` and ``indices`` for compiled code, which shares their memory."""
         return self.indptr.numpy(), self.indices.numpy()
 
-    @property
-    def order(self) -> Tensor:
-        """Entry e of the transpose is entry ``order[e]`` here."""
-        return self._transposed[1]
-
-    @property
-    def t(self) -> Pattern:
-        """The pattern of the transpose; for a symmetric pattern the very same object."""
-        return self._transposed[0]
-
     def transpose_values(self, values: Tensor) -> Tensor:
         """Return ``values`` in the entry order of :attr:`t`."""
-        return values[self._transposed[1]]
+        return values[self.order]
 
     def to(self, device: torch.device | str) -> Pattern:
         """Return the pattern on another device."""

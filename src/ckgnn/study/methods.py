@@ -29,7 +29,8 @@ ORACLES = {"ckgcn-oracle": "ckgcn", "ckgat-oracle": "ckgat"}  # the kernel knows
 class Method:
     """How a method gets its settings, how it is fitted with them, and how they are written down.
 
-    ``by_epochs`` says whether it can be given the common rule; ``defaults`` what a setting is where nothing names it.
+    ``by_epochs`` says whether it can be given the common rule; ``defaults`` what a setting is where nothing names it;
+    ``steady`` that every step asks for the same memory again, as batches of documents do not.
     """
 
     resolve: Callable[[str, str, Mapping[str, Any], str], Any]  # dataset, split, overrides, rule
@@ -37,6 +38,7 @@ class Method:
     record: Callable[[Any], dict[str, Any]]
     defaults: Mapping[str, Any]
     by_epochs: bool = True
+    steady: bool = False
 
 
 def _system(system: System[Any]) -> Method:
@@ -55,7 +57,7 @@ def _model(model: str, *, kernel: str | None = None, preset: str = "") -> Method
         config = train.resolve(model, dataset, split, {**searched, **common, **overrides})
         return config if kernel is None else replace(config, kernel=kernel)
 
-    return Method(resolve, _train, train.Config.to_json, train.Config().to_json())
+    return Method(resolve, _train, train.Config.to_json, train.Config().to_json(), steady=True)
 
 
 def _train(dataset: Dataset, split: Split, config: train.Config, seed: int) -> Fitted:

@@ -17,6 +17,7 @@ from multiprocessing import connection, get_context, parent_process
 from ckgnn.errors import RunError
 from ckgnn.memory import keep_freed
 from ckgnn.study.cells import Cell, Record, Work, failure
+from ckgnn.study.methods import METHODS
 
 NICE = 10
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -62,10 +63,10 @@ class _Place:
 
     def submit(self, work: Work, cell: Cell) -> Future[Record]:
         try:
-            return self.pool.submit(work, cell)
+            return self.pool.submit(_work, work, cell)
         except BrokenProcessPool:
             self._start()
-            return self.pool.submit(work, cell)
+            return self.pool.submit(_work, work, cell)
 
     def close(self) -> None:
         """Let the process end.
@@ -88,11 +89,16 @@ class _Place:
 def _prepare() -> None:
     """Make a process a worker: one thread, low priority, deaf to Ctrl-C, gone when its parent is gone."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    keep_freed()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and decides
     if hasattr(os, "nice"):
         os.nice(NICE)
     threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _work(work: Work, cell: Cell) -> Record:
+    how = METHODS.get(cell.method)  # one that there is not fails where it is recorded
+    keep_freed(how is not None and how.steady)
+    return work(cell)
 
 
 def _follow_parent() -> None:

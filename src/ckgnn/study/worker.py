@@ -6,6 +6,7 @@ also describe their frozen kernel by all labels, as ``notes.kernel``; that feeds
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import time
 import warnings
@@ -52,6 +53,7 @@ def run_cell(cell: Cell, dataset: Dataset) -> Record:
     """Fit, then score.  The fields are those of a result that can be checked and repeated."""
     how, split = method(cell.method), dataset.split(cell.split)
     settings = how.resolve(cell.dataset, cell.split, cell.overrides, cell.rule)
+    gc.collect()  # what runs before this one left in circles is none of its memory
     forget_peak()
     began, busy = time.perf_counter(), time.process_time()
     fitted = how.fit(dataset, split, settings, cell.seed)

@@ -27,7 +27,7 @@ from torch import Tensor
 from ckgnn.sparse.fused import panels
 from ckgnn.sparse.fused.compiling import Array, entry, part
 from ckgnn.sparse.fused.products import array
-from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, expect, exponential, is_far, lowest
+from ckgnn.sparse.fused.rows import AHEAD, by_blocks, dot, exp_row, expect, is_far
 from ckgnn.sparse.fused.simd import (
     add,
     divide,
@@ -116,7 +116,7 @@ def _given(heads: Heads, k: Tensor | None, h: Tensor) -> tuple[Any, ...]:
 
 @by_blocks
 @part
-def _softmax(
+def _scores(
     zero: Any,
     count: Any,
     m: int,
@@ -130,7 +130,7 @@ def _softmax(
     slope: Any,
     t: Array,
 ) -> None:
-    """The attention of row i, for a block of heads."""
+    """The scores of row i less the largest of them, for a block of heads."""
     here = load(zero, target, i, m, count)
     top = splat(zero, -math.inf)
     for e in range(begin, end):
@@ -140,11 +140,17 @@ def _softmax(
             score = add(score, splat(zero, log_weight[e]))
         store(t, e, m, score, count)
         top = larger(score, top)
+    for e in range(begin, end):
+        store(t, e, m, subtract(load(zero, t, e, m, count), top), count)
+
+
+@by_blocks
+@part
+def _shares(zero: Any, count: Any, m: int, begin: int, end: int, t: Array) -> None:
+    """What a row sums to becomes 1, for a block of heads."""
     whole = zero
     for e in range(begin, end):
-        share = exponential(subtract(load(zero, t, e, m, count), top), lowest(t))
-        store(t, e, m, share, count)
-        whole = add(whole, share)
+        whole = multiply_add(1.0, load(zero, t, e, m, count), whole)  # never put into another order, as a sum may be
     for e in range(begin, end):
         store(t, e, m, divide(load(zero, t, e, m, count), whole), count)
 
@@ -271,9 +277,12 @@ def _attend(
     first: int, last: int, indptr: Array, indices: Array, target: Array, source: Array, log_weight: Array, slope: Any,
     t: Array,
 ) -> None:  # fmt: skip
+    heads, smooth = t.shape[1], t.reshape(1, t.size)  # exp goes over the heads of a row in one go
     for i in range(first, last):
-        entries = (i, indptr[i], indptr[i + 1], indices, target, source, log_weight, slope, t)
-        _softmax(t, t.shape[1], entries)
+        begin, end = indptr[i], indptr[i + 1]
+        _scores(t, heads, (i, begin, end, indices, target, source, log_weight, slope, t))
+        exp_row(begin * heads, end * heads, t.dtype.type(1), smooth)
+        _shares(t, heads, (begin, end, t))
 
 
 @entry

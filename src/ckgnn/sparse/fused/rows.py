@@ -44,14 +44,15 @@ def by_blocks(block: Compiled) -> Compiled:
         while c + 32 <= width:
             block(zeros(like, 32), None, c, *args)
             c += 32
-        if c + 16 <= width:
+        rest = width - c
+        if rest == 16:
             block(zeros(like, 16), None, c, *args)
-            c += 16
-        if c + 8 <= width:
+        elif rest == 8:
             block(zeros(like, 8), None, c, *args)
-            c += 8
-        if c < width:
-            block(zeros(like, 8), width - c, c, *args)
+        elif rest > 8:
+            block(zeros(like, 32), rest, c, *args)
+        elif rest > 0:
+            block(zeros(like, 8), rest, c, *args)
 
     return run
 
@@ -245,14 +246,22 @@ def lowest(like: Array) -> float:
 
 @part
 def exp_row(begin: int, end: int, factor: Any, k: Array) -> None:
-    """``k_e = exp(factor k_e)`` in place, for ``factor`` of 0 or less and k in one row (1, nnz)."""
-    smallest, zero = lowest(k), zeros(k, 8)
-    for e in range(begin, end, 8):
-        if e + 8 <= end:
-            store(k, 0, e, exponential(multiply(splat(zero, factor), load(zero, k, 0, e, None)), smallest), None)
-        else:
-            rest = load(zero, k, 0, e, end - e)
-            store(k, 0, e, exponential(multiply(splat(zero, factor), rest), smallest), end - e)
+    """``k_e = exp(factor k_e)`` in place, with k in one row (1, nnz); what comes out is at most 1."""
+    e = begin
+    while e + 32 <= end:  # a series is a chain: four of them at once
+        _exp_block(zeros(k, 32), None, e, factor, k)
+        e += 32
+    while e + 8 <= end:
+        _exp_block(zeros(k, 8), None, e, factor, k)
+        e += 8
+    if e < end:
+        _exp_block(zeros(k, 8), end - e, e, factor, k)
+
+
+@part
+def _exp_block(zero: Any, count: Any, e: int, factor: Any, k: Array) -> None:
+    x = multiply(splat(zero, factor), load(zero, k, 0, e, count))
+    store(k, 0, e, exponential(x, lowest(k)), count)
 
 
 @part
