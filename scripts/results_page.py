@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from ckgnn.study.definition import open_study
+from ckgnn.study.definition import open_study, recorded_in
 from ckgnn.study.ledger import Ledger
 from ckgnn.study.methods import METHODS, OPTIONS
 from ckgnn.study.paper import printed, title
@@ -131,10 +131,15 @@ def _mean(row: Row) -> str:
     return "–" if row.mean is None else f"{row.mean:.1f}" + ("" if row.std is None else f" ± {row.std:.1f}")
 
 
+def ledger(name: str) -> Path:
+    """Return where a study is recorded, packed or not."""
+    return recorded_in(str(ROOT / "results" / f"{name}.toml"))
+
+
 def table_rows(name: str, rule: str | None = None) -> list[Row]:
     """Return the rows of a study from the records that hold for the present settings."""
     cells = open_study(name).narrowed(rule=rule).cells()
-    return study_rows(cells, current(cells, Ledger(ROOT / "results" / f"{name}.jsonl")))
+    return study_rows(cells, current(cells, Ledger(ledger(name))))
 
 
 def results_page(cells: dict[Cell, dict[int, Record]]) -> str:
@@ -166,7 +171,7 @@ def results_page(cells: dict[Cell, dict[int, Record]]) -> str:
         if (rows := summary(cells, dataset, split))
     ]
     parts.append("## How the first presets were chosen\n\n" + preset_section())
-    studies = [study_section(name) for name in STUDIES if (ROOT / "results" / f"{name}.jsonl").exists()]
+    studies = [study_section(name) for name in STUDIES if ledger(name).exists()]
     head = "# Results\n\nMade by `scripts/results_page.py` from the ledgers in `results/`; do not edit."
     searches = "## Searches\n\n" + search_section()
     parts = [head, gains_section(), *studies, common_section(), ceiling_section(), searches, *parts]
@@ -223,8 +228,8 @@ def common_section() -> str:
         "The systems above stop, and choose the weights they report, by rules of their own. Here they do it by one: "
         "lowest validation loss, patience of 100 epochs, 1,000 epochs at most. The presets of CKGCN, CKGAT and CKMIX "
         "have this rule anyway; CKGRAND was not run under it; DeepWalk, DGI and KLED are not trained by epochs on "
-        "labels. Test accuracy, mean ± standard deviation (runs), from `results/table1.jsonl` and "
-        "`results/table2.jsonl`, by `ckgnn study show table1 --rule common` and the same of `table2`."
+        f"labels. Test accuracy, mean ± standard deviation (runs), from `results/{ledger('table1').name}` and "
+        f"`results/{ledger('table2').name}`, by `ckgnn study show table1 --rule common` and the same of `table2`."
     )
     tables = [f"**{open_study(name).title}**\n\n{common_table(name)}" for name in ("table1", "table2")]
     return "\n\n".join(["## One stopping rule for all", text, *tables])
@@ -302,7 +307,7 @@ def study_section(name: str) -> str:
     study = open_study(name)
     made = render(table_rows(name), "Test accuracy, mean ± standard deviation (runs)", "md")
     how = (
-        f"From `results/{name}.jsonl`, by `ckgnn study show {name} --format md`. Every method under its own settings "
+        f"From `results/{ledger(name).name}`, by `ckgnn study show {name} --format md`. Every method under its own settings "
         "and stopping rule, a K = 1 twin under those of its model; Δ is ours less the paper's."
     )
     text = " ".join(filter(None, (how, study.note)))
