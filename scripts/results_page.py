@@ -307,8 +307,8 @@ def study_section(name: str) -> str:
     study = open_study(name)
     made = render(table_rows(name), "Test accuracy, mean ± standard deviation (runs)", "md")
     how = (
-        f"From `results/{ledger(name).name}`, by `ckgnn study show {name} --format md`. Every method under its own settings "
-        "and stopping rule, a K = 1 twin under those of its model; Δ is ours less the paper's."
+        f"From `results/{ledger(name).name}`, by `ckgnn study show {name} --format md`. Every method under its own "
+        "settings and stopping rule, a K = 1 twin under those of its model; Δ is ours less the paper's."
     )
     text = " ".join(filter(None, (how, study.note)))
     return f"## {study.title}\n\n{text}\n\n{made.rstrip()}{_pictures(name)}"

@@ -14,7 +14,6 @@ from ckgnn.cli.output import announce_compiling, note, print_json, print_table, 
 from ckgnn.cli.study_progress import duration, following
 
 if TYPE_CHECKING:
-    from ckgnn.study.definition import Study
     from ckgnn.study.ledger import Ledger
     from ckgnn.study.plan import Plan
     from ckgnn.study.run import Engine
@@ -101,7 +100,7 @@ def run(
     if plan.stale:
         note(f"{plan.stale:,} cells were recorded with other settings than the present ones and are run again.")
     if take:
-        plan = _taken(chosen, plan, take, dry_run=dry_run)
+        plan = _taken(plan, take, dry_run=dry_run)
     if dry_run:
         return _show(chosen.name, plan, jobs, json=json)
     if plan.todo:
@@ -113,11 +112,11 @@ def run(
     return _carry_out(plan, None, 0, json=json)
 
 
-def _taken(study: Study, plan: Plan, ledgers: Sequence[Path], *, dry_run: bool) -> Plan:
+def _taken(plan: Plan, ledgers: Sequence[Path], *, dry_run: bool) -> Plan:
     """Take over runs from other ledgers, and return what is left to do."""
     from ckgnn.errors import RunError
     from ckgnn.study.ledger import Ledger
-    from ckgnn.study.plan import make_plan
+    from ckgnn.study.run import take_over
     from ckgnn.study.same_runs import same_runs
 
     if missing := [path for path in ledgers if not path.exists()]:
@@ -128,13 +127,7 @@ def _taken(study: Study, plan: Plan, ledgers: Sequence[Path], *, dry_run: bool) 
     found = list(same_runs(plan.todo, books))
     names = ", ".join(map(str, ledgers))
     note(f"{len(found):,} of {len(plan.todo):,} cells are runs of {names} under another name and are taken from there.")
-    if dry_run or not found:
-        return plan
-    plan.ledger.check_writable()
-    for record in found:
-        plan.ledger.append(record)
-    plan.ledger.refresh()
-    return make_plan(study, plan.ledger, retry=plan.retry)
+    return plan if dry_run or not found else take_over(plan, found)
 
 
 def _carry_out(plan: Plan, engine: Engine | None, workers: int, *, json: bool) -> None:

@@ -1,10 +1,13 @@
-"""Carry out a plan: hand out cells, append each record to the ledger as it comes in."""
+"""Carry out a plan: hand out cells, append each record to the ledger as it comes in.
+
+Only here is the ledger written, so that no record is lost or written twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ckgnn.study.cells import Cell, Record
@@ -14,9 +17,18 @@ Results = Generator[Record, None, None]
 Engine = Callable[[Iterator[Cell]], Results]  # takes cells as it has room for them, gives records in any order
 
 
+def take_over(plan: Plan, records: Iterable[Record]) -> Plan:
+    """Add records that were made elsewhere, and return what is left to do."""
+    plan.ledger.check_writable()
+    for record in records:
+        plan.ledger.append(record)
+    plan.ledger.refresh()
+    return replace(plan, todo=[c for c in plan.todo if not plan.done(c)])
+
+
 @dataclass
 class Run:
-    """A plan on its way; only here is the ledger written, so that no record is lost or written twice."""
+    """A plan on its way."""
 
     plan: Plan
     recorded: int = 0
