@@ -37,7 +37,7 @@ def test_from_a_table_to_predictions_for_new_texts(call: Call) -> None:
     Path("new.csv").write_text("body\nthe hull and the keel\nfresh dough\n\n?!\n", encoding="utf-8")
     said = call("predict", "run", "--texts", "new.csv", "--text", "body", "--out", "p.csv")
     assert said.code == 0, said.err
-    assert "1 texts have no word that the model knows" in said.err
+    assert "1 text has no word that the model knows" in said.err
     with Path("p.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(r["text"], r["predicted"], r["known"]) for r in rows[:2]] == [("1", "boats", "yes"), ("2", "bread", "yes")]
@@ -45,6 +45,26 @@ def test_from_a_table_to_predictions_for_new_texts(call: Call) -> None:
     api = predict_texts(open_run("run"), ["the hull and the keel", "fresh dough", "?!"]).probabilities
     typed = [[float(r[f"p({c})"]) for c in ("boats", "bread")] for r in rows]
     np.testing.assert_allclose(typed, api, atol=1e-6)
+
+
+def test_sentences_are_typed_and_answered(call: Call) -> None:
+    write_table("news.csv")
+    assert call("train", "ckgcn", "--texts", "news.csv", *OWN, *QUICK, "--out", "run", "--json").code == 0
+    typed = ["--sentence", "the hull and the keel", "--sentence", "?!"]
+    said = call("predict", "run", *typed)
+    assert said.code == 0, said.err
+    hull, nothing = (next(line for line in said.out.splitlines() if line.startswith(s)) for s in typed[1::2])
+    assert "boats" in hull
+    assert "no known word" in nothing
+    assert not Path("run", "predictions.csv").exists()  # nothing is written unless a place for it is named
+    answers = call("predict", "run", *typed, "--json").json
+    assert [(a["text"], a["predicted"], a["known"]) for a in answers[:1]] == [(typed[1], "boats", True)]
+    assert answers[1]["known"] is False
+    assert sum(answers[0]["probabilities"].values()) == pytest.approx(1)
+    assert call("predict", "run", *typed, "--out", "p.csv").code == 0
+    with Path("p.csv").open(encoding="utf-8") as file:
+        assert [r["predicted"] for r in csv.DictReader(file)] == [a["predicted"] for a in answers]
+    refused(call, "--texts and --sentence are two kinds of data", "predict", "run", *typed, "--texts", "news.csv")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "folder"])

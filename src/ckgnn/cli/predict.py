@@ -13,10 +13,13 @@ import typer
 
 from ckgnn.cli import inspect_files as files
 from ckgnn.cli.options import DataDir, Device, Json, Run, path
-from ckgnn.cli.output import note, print_json, say, use_threads, warn
+from ckgnn.cli.output import note, percent, print_json, print_table, say, use_threads, warn
 
 if TYPE_CHECKING:
     from ckgnn.train import Trained
+
+
+LIKELIEST = 3  # classes named for a text that was typed
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,10 @@ def predict(
         typer.Option(parser=path, metavar="FILE", help="New texts: CSV, TSV, JSON lines or a folder of text files."),
     ] = None,
     text: Annotated[str, typer.Option("--text", metavar="COLUMN", help="Column of the new texts.")] = "text",
+    sentence: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A new text, typed here; repeatable. The answer is printed, not written."),
+    ] = None,
     device: Device = "auto",
     data_dir: DataDir = None,
     json: Json = False,
@@ -57,6 +64,8 @@ def predict(
     New nodes, for a run on tables: `ckgnn predict runs/mine --nodes new.csv --edges new_edges.csv`
 
     New texts, for a run on documents: `ckgnn predict runs/ckgcn-r8-given0-0 --texts new.csv --out predictions.csv`
+
+    One text, typed: `ckgnn predict runs/ckgcn-r8-given0-0 --sentence "Oil prices fell again in London"`
     """
     from ckgnn.errors import ConfigError, RunError
     from ckgnn.files import write_atomically
@@ -68,8 +77,9 @@ def predict(
         raise RunError(f"{target} is a directory; --out must name a file")
     if out is not None and not target.parent.is_dir():
         raise RunError(f"cannot write {target}: there is no directory {target.parent}")
-    if nodes is not None and texts is not None:
-        raise ConfigError("--nodes and --texts are two kinds of data: give one of them")
+    given = {"--nodes": nodes, "--texts": texts, "--sentence": sentence}
+    if len(names := [name for name, value in given.items() if value]) > 1:
+        raise ConfigError(f"{' and '.join(names)} are two kinds of data: give one of them")
     if nodes is None and edges is not None:
         raise ConfigError("--edges joins new nodes to the graph: name the file of these with --nodes")
     trained = open_run(run, data_dir=data_dir, device=device)
@@ -77,6 +87,10 @@ def predict(
         found = _new_nodes(run, trained, nodes, edges)
     elif texts is not None:
         found = _new_texts(trained, texts, text)
+    elif sentence:
+        found = _typed(trained, sentence)
+        if out is None:
+            return _answer(found, trained.graph.classes, json=json)
     else:
         p = trained.probabilities()
         found = Predictions("node", [trained.graph.node_name(i) for i in range(len(p))], p)
@@ -90,7 +104,9 @@ def predict(
         flagged = {} if found.known is None else {"unknown": found.unknown}
         return print_json({"run": str(run), "out": str(target), f"{found.what}s": count, **flagged,
                            "classes": list(classes)})  # fmt: skip
-    if found.unknown:
+    if found.unknown == 1:
+        warn("1 text has no word that the model knows; it is given the shares of the classes")
+    elif found.unknown:
         warn(f"{found.unknown:,} texts have no word that the model knows; they are given the shares of the classes")
     say(f"{count:,} predictions: {target}")
     return None
@@ -118,6 +134,41 @@ def _new_texts(trained: Trained, texts: Path, column: str) -> Predictions:
     found = predict_texts(trained, corpus.texts)
     names: Sequence[object] = corpus.names or range(1, len(corpus) + 1)
     return Predictions("text", names, found.probabilities, found.known.tolist())
+
+
+def _typed(trained: Trained, sentences: Sequence[str]) -> Predictions:
+    from ckgnn.train.texts import predict_texts
+
+    found = predict_texts(trained, sentences)
+    return Predictions("text", sentences, found.probabilities, found.known.tolist())
+
+
+def _answer(found: Predictions, classes: Sequence[str], *, json: bool) -> None:
+    """Print the likeliest classes of every text."""
+    known = found.known or [True] * len(found.names)
+    if json:
+        return print_json(
+            [
+                {
+                    "text": text,
+                    "predicted": classes[p.argmax()],
+                    "known": k,
+                    "probabilities": dict(zip(classes, map(float, p), strict=True)),
+                }
+                for text, k, p in zip(found.names, known, found.probabilities, strict=True)
+            ]
+        )
+    rows = []
+    for text, k, p in zip(found.names, known, found.probabilities, strict=True):
+        likeliest = ", ".join(f"{classes[c]} {percent(p[c])} %" for c in p.argsort()[::-1][:LIKELIEST])
+        rows.append([str(text), classes[p.argmax()] if k else "no known word", likeliest])
+    print_table(
+        f"{len(rows):,} texts" if len(rows) > 1 else "1 text",
+        ["text", "class", "likeliest"],
+        rows,
+        text=["class", "likeliest"],
+    )
+    return None
 
 
 def _table(found: Predictions, classes: Iterable[str]) -> str:
