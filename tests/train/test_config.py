@@ -31,6 +31,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "combine": ("mix", "mix"),
     "renormalize": ("Yes", True),
     "kernel_per_layer": ("1", True),
+    "document_neighbours": ("5", 5),
+    "document_weight": ("0.5", 0.5),
     "kernel": ("one", "one"),
     "encoder": ("[8, 2]", (8, 2)),
     "encoder_activation": ("relu", "relu"),

@@ -12,6 +12,7 @@ from ckgnn.graph import Features, Graph
 from ckgnn.nn import CKGAT, CKGCN, CompositeNet, Inputs
 from ckgnn.sparse import Adjacency, feature_tensor
 from ckgnn.text.features import RANKS, fit_text_features
+from ckgnn.text.neighbours import join_documents
 from ckgnn.train.config import Config
 from ckgnn.train.streams import stream
 
@@ -33,6 +34,8 @@ def resolve_device(name: str) -> torch.device:
 
 def build_inputs(graph: Graph, config: Config, device: torch.device) -> Inputs:
     """Return what the model sees of a graph: no labels are among it."""
+    if config.document_neighbours:
+        graph = join_documents(graph, config.document_neighbours, config.document_weight)
     sparse = {"auto": None, "sparse": True, "dense": False}[config.storage]
     x = feature_tensor(node_features(graph, config.input), device=device, sparse=sparse)
     x_kernel = x

@@ -41,6 +41,7 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
     "encoder_steps": (0, 1000),
     "epochs": (1, 100_000_000),
     "kernel_pretrain": (0, 1_000_000),
+    "document_neighbours": (0, 10_000),
 }
 
 
@@ -76,6 +77,8 @@ class Config:
     combine: str = "concat"  #: how branches come together in hidden layers; the last layer adds where it would join
     renormalize: bool = False  #: normalise again after the product with K, so that rows do not shrink
     kernel_per_layer: bool = False  #: a kernel for every layer, on the hidden features that come in
+    document_neighbours: int = 0  #: of texts: nearest documents that a document is joined to, beside its words
+    document_weight: float = 2.0  #: of such an edge between equal documents, that of a word being 1 on average
 
     # the kernel
     kernel: str = "learned"  #: or one (K = 1, the control), or oracle (made of all labels, the ceiling)
@@ -121,7 +124,7 @@ class Config:
         for key in ("lambda_1", "lambda_2", "beta", "pair_lambda"):  # one below 0 turns its loss around
             if not math.isfinite(getattr(self, key)):
                 raise ConfigError(f"{key} must be a finite number, not {getattr(self, key)}")
-        for key in ("lr", "kernel_lr"):
+        for key in ("lr", "kernel_lr", "document_weight"):
             positive(key, getattr(self, key))
         if not self.encoder:
             raise ConfigError("encoder must be one or more widths, as in encoder=64,16")

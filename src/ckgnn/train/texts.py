@@ -15,6 +15,7 @@ from ckgnn.features import transform
 from ckgnn.graph import Features, Graph
 from ckgnn.text.attach import Attached, attach, attach_documents
 from ckgnn.text.features import RANKS, fit_text_features
+from ckgnn.text.neighbours import document_edges
 from ckgnn.train.extend import extend, probabilities
 from ckgnn.train.nodes import BY_ROW
 
@@ -60,12 +61,22 @@ def _predict(trained: Trained, parts: Iterable[Attached]) -> Predicted:
     rows, kernel_rows = (_rows(graph, form) for form in (config.input, _kernel_form(trained)))
     found, known = [np.empty((0, graph.c), dtype=np.float32)], [np.empty(0, dtype=bool)]
     for new in parts:
-        inputs = extend(trained.inputs, rows(new.x), kernel_rows(new.x), new.edges)
+        inputs = extend(trained.inputs, rows(new.x), kernel_rows(new.x), _edges(trained, new))
         p = probabilities(trained.model, inputs, len(new.known))
         p[~new.known] = _shares(trained)
         found.append(p)
         known.append(new.known)
     return Predicted(np.concatenate(found), np.concatenate(known))
+
+
+def _edges(trained: Trained, new: Attached) -> sp.csr_array:
+    """Return what joins new texts to words, and to the documents nearest to them where the model was trained so."""
+    count, weight = trained.config.document_neighbours, trained.config.document_weight
+    if not count:
+        return new.edges
+    near = document_edges(trained.graph, count, weight, new.x)
+    near.resize(new.edges.shape)
+    return sp.csr_array(new.edges + near)
 
 
 def _kernel_form(trained: Trained) -> str:
