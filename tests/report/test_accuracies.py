@@ -17,6 +17,17 @@ def test_boxes_show_every_method_and_the_papers_number() -> None:
     assert list(cross.get_xdata()) == [81.5]
 
 
+def test_a_method_has_the_same_row_in_all_panels() -> None:
+    groups = {
+        "cora": [("GCN", [81.0], None, False), ("CKGCN", [82.0, 83.0], 83.6, True)],
+        "citeseer": [("GCN", [70.0], 70.3, False), ("GAT", [71.0], 72.5, False), ("CKGCN", [72.0], 72.1, True)],
+    }
+    first, second = boxes(groups, "T").axes
+    assert [t.get_text() for t in first.get_yticklabels()] == ["GCN", "GAT", "CKGCN"]
+    crosses = [next(line for line in ax.lines if line.get_marker() == "x") for ax in (first, second)]
+    assert [list(c.get_ydata()) for c in crosses] == [[1], [3, 2, 1]]
+
+
 def test_points_are_numbered_alike_in_all_panels_and_seconds_are_plain_numbers() -> None:
     groups = {
         "cora": [("GCN", 1.0, 81.0, False), ("CKGCN", 20.0, 82.0, True)],

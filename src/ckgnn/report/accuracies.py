@@ -17,31 +17,34 @@ Point = tuple[str, float, float, bool]  # name, seconds, accuracy, whether it is
 
 @styled
 def boxes(groups: Mapping[str, Sequence[Box]], title: str) -> Figure:
-    """Draw one panel per graph, one box per method, the paper's number as a cross."""
-    most = max(len(g) for g in groups.values())
-    figure = new_figure(max(4.6, 3.4 * len(groups)), 0.9 + 0.24 * most, title)
-    axes = figure.subplots(1, len(groups), squeeze=False)[0]
+    """Draw one panel per graph, one row per method, the same in all panels, the paper's number as a cross."""
+    fullest_first = sorted(groups.values(), key=len, reverse=True)
+    names = list(dict.fromkeys(name for methods in fullest_first for name, _, _, _ in methods))
+    row = {name: len(names) - i for i, name in enumerate(names)}
+    figure = new_figure(2.0 + 2.4 * len(groups), 0.9 + 0.24 * len(names), title)
+    axes = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     crosses: list[Line2D] = []
     for ax, (name, methods) in zip(axes, groups.items(), strict=True):
         plain(ax, grid=False)
-        ax.grid(axis="x", color="#DDDDDD", linewidth=0.5)
-        at = range(len(methods), 0, -1)
+        ax.grid(color="#DDDDDD", linewidth=0.5)
         drawn = ax.boxplot(
             [list(values) for _, values, _, _ in methods],
-            positions=list(at),
+            positions=[row[label] for label, _, _, _ in methods],
             orientation="horizontal",
             widths=0.6,
             patch_artist=True,
+            manage_ticks=False,
             medianprops={"color": INK},
             flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
         )
         for box, (_, _, _, ours) in zip(drawn["boxes"], methods, strict=True):
             box.set(facecolor=ORANGE if ours else BLUE, alpha=0.55, linewidth=0.6)
-        known = [(printed, y) for (_, _, printed, _), y in zip(methods, at, strict=True) if printed is not None]
+        known = [(printed, row[label]) for label, _, printed, _ in methods if printed is not None]
         if known:
             crosses = ax.plot(*zip(*known, strict=True), linestyle="", marker="x", color=INK, markersize=5)
-        ax.set_yticks(list(at), [label for label, _, _, _ in methods])
         ax.set(title=name, xlabel="test accuracy, %")
+    axes[0].set_yticks(list(row.values()), names)
+    axes[0].set_ylim(0.4, len(names) + 0.6)
     if crosses:
         figure.legend(crosses, ["the paper's number"], loc="outside upper right", handletextpad=0.2)
     return figure
