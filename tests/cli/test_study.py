@@ -153,6 +153,17 @@ def test_a_study(mine: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "holds no such run of mine.toml" in call("study", "verify", "mine.toml", "--seeds", "7").err
 
 
+def test_a_kernel_gain_needs_no_row_of_the_twin(call: Call) -> None:
+    spec = 'methods = ["ckgcn-one", "ckgcn"]\ndatasets = ["debian-topics"]\nsplits = ["public"]\nseeds = "0-3"\n'
+    Path("mine.toml").write_text(spec)
+    cells = [Cell(m, "debian-topics", "public", seed) for m in ("ckgcn-one", "ckgcn") for seed in range(4)]
+    right = {"ckgcn-one": 0.5, "ckgcn": 0.75}
+    records = [answer(c, settings=present(c), test_accuracy=right[c.method]) for c in cells]
+    Path("mine.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    (row,) = call("study", "show", "mine.toml", "--methods", "ckgcn", "--json").json
+    assert (row["method"], row["kernel_gain"]["mean"]) == ("ckgcn", 25.0)
+
+
 def test_runs_of_the_same_settings_are_taken_from_another_ledger(call: Call) -> None:
     spec = 'methods = ["ckgcn-options"]\ndatasets = ["debian-topics"]\nsplits = ["public"]\nseeds = "0-3"\n'
     Path("mine.toml").write_text(spec)

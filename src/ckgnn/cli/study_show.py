@@ -51,15 +51,15 @@ def show(
     from ckgnn.study.render import footnotes, grids, render
     from ckgnn.study.summary import rows
 
-    chosen = open_study(study).narrowed(words(methods), words(datasets), None, rule, words(splits))
+    every = open_study(study).narrowed(None, words(datasets), None, rule, words(splits))
+    chosen = every.narrowed(words(methods))
     book = Ledger(ledger or recorded_in(study))
     report_broken(book)
-    cells = chosen.cells()
-    held = current(cells, book)
-    stale = sum(c.key in book.latest for c in cells) - len(held)
+    held = current(every.cells(), book)
+    stale = sum(c.key in book.latest and c.key not in held for c in chosen.cells())
     if stale:
         note(f"{stale:,} runs were recorded with other settings than the present ones and are left out.")
-    table = rows(cells, held)
+    table = [r for r in rows(every.cells(), held) if r.method in chosen.methods]  # a twin that is not shown counts
     if not any(r.n or r.failed for r in table):
         asked = study if rule is None else f"{study} --rule {rule}"
         raise RunError(f"{book.path} holds no run of {asked}; make some with: ckgnn study run {asked}")
