@@ -146,7 +146,7 @@ def test_what_is_missing() -> None:
         parse("s", {"methods": ["gcn"], "splits": ["public"]})
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         ConfigError, match=r"unknown study 'tabel1'; valid: FILE\.toml, ceiling, inductive, options, random, table1, "
     ):
@@ -159,6 +159,7 @@ def test_files(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=phrase) as e:
             open_study(str(file))
         assert str(e.value).startswith(str(file))
+    monkeypatch.chdir(tmp_path)  # where nothing is recorded yet
     assert recorded_in("table1") == Path("results/table1.jsonl")
     plain, packed = tmp_path / "mine.jsonl", tmp_path / "mine.jsonl.gz"
     assert recorded_in(str(file)) == plain
