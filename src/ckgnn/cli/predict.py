@@ -88,7 +88,7 @@ def predict(
     elif texts is not None:
         found = _new_texts(trained, texts, text)
     elif sentence:
-        found = _typed(trained, sentence)
+        found = _read(trained, sentence, sentence)
         if out is None:
             return _answer(found, trained.graph.classes, json=json)
     else:
@@ -99,6 +99,11 @@ def predict(
         write_atomically(target, _table(found, classes))
     except OSError as e:
         raise RunError(f"cannot write {target}: {e.strerror}") from None
+    return _written(run, target, found, classes, json=json)
+
+
+def _written(run: Path, target: Path, found: Predictions, classes: Sequence[str], *, json: bool) -> None:
+    """Say what was written where."""
     count = len(found.probabilities)
     if json:
         flagged = {} if found.known is None else {"unknown": found.unknown}
@@ -128,19 +133,16 @@ def _new_nodes(run: Path, trained: Trained, nodes: Path, edges: Path | None) -> 
 
 def _new_texts(trained: Trained, texts: Path, column: str) -> Predictions:
     from ckgnn.data.corpora import read_corpus
-    from ckgnn.train.texts import predict_texts
 
     corpus = read_corpus(texts, text=column, label=None)
-    found = predict_texts(trained, corpus.texts)
-    names: Sequence[object] = corpus.names or range(1, len(corpus) + 1)
-    return Predictions("text", names, found.probabilities, found.known.tolist())
+    return _read(trained, corpus.texts, corpus.names or range(1, len(corpus) + 1))
 
 
-def _typed(trained: Trained, sentences: Sequence[str]) -> Predictions:
+def _read(trained: Trained, texts: Sequence[str], names: Sequence[object]) -> Predictions:
     from ckgnn.train.texts import predict_texts
 
-    found = predict_texts(trained, sentences)
-    return Predictions("text", sentences, found.probabilities, found.known.tolist())
+    found = predict_texts(trained, texts)
+    return Predictions("text", names, found.probabilities, found.known.tolist())
 
 
 def _answer(found: Predictions, classes: Sequence[str], *, json: bool) -> None:
