@@ -42,3 +42,13 @@ def test_points_are_numbered_alike_in_all_panels_and_seconds_are_plain_numbers()
     ticks = [t.get_text() for t in first.get_xticklabels()]
     assert {"1", "10"} <= set(ticks)
     assert all(float(a) < float(b) for a, b in pairwise(ticks))
+
+
+def test_times_within_one_power_of_ten_have_readable_marks() -> None:
+    figure = accuracy_against_time({"r8": [("GCN", 13.0, 96.8, False), ("CKGCN", 29.4, 96.6, True)]}, "T")
+    figure.savefig(io.BytesIO(), format="png")
+    ax = figure.axes[0]
+    low, high = ax.get_xlim()
+    inside = [t.get_text() for t in ax.get_xticklabels() if low <= t.get_position()[0] <= high]
+    assert inside == ["20", "30"]
+    assert not any(t.get_text() for t in ax.get_xticklabels(minor=True))
