@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ckgnn.errors import RunError
+from ckgnn.study import processes
 from ckgnn.study.cells import Cell
 from ckgnn.study.processes import NICE, in_processes
 from tests.study import works
@@ -118,3 +119,11 @@ def test_workers_follow_a_killed_parent(tmp_path: Path) -> None:
         parent.wait()
     wait_until(lambda: not any(map(alive, started(tmp_path))))
     assert parent.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("method", "kept"), [("ckgat", True), ("gcn", True), ("lstm", False), ("no such", False)])
+def test_freed_memory_is_kept_where_steps_are_alike(method: str, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(processes, "keep_freed", asked.append)
+    processes._work(works.answer, Cell(method, "d", "public", 0))
+    assert asked == [kept]
