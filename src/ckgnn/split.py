@@ -53,15 +53,22 @@ class Split:
 
     def visible_labels(self, graph: Graph) -> IntArray:
         """Return the labels training may see: those of train and validation, ``-1`` everywhere else."""
-        y = np.full(graph.n, -1, dtype=np.int64)
-        seen = np.concatenate([self.train, self.val])
-        y[seen] = graph.y[seen]
-        return y
+        return _only(graph.y, np.concatenate([self.train, self.val]))
+
+    def training_labels(self, graph: Graph) -> IntArray:
+        """Return the labels features may be learned from: those of train, ``-1`` everywhere else."""
+        return _only(graph.y, self.train)
 
     def empty_classes(self, graph: Graph) -> list[str]:
         """Return the names of classes without a training node: no model can learn those."""
         present = np.bincount(graph.y[self.train], minlength=graph.c) > 0
         return [graph.classes[c] for c in np.flatnonzero(~present)]
+
+
+def _only(y: IntArray, seen: IntArray) -> IntArray:
+    out = np.full(len(y), -1, dtype=np.int64)
+    out[seen] = y[seen]
+    return out
 
 
 def _sorted(index: ArrayLike, part: str) -> IntArray:

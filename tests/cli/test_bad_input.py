@@ -10,7 +10,9 @@ import pytest
 from tests.cli.shell import SHORT, Call, files, sets
 
 MODELS = "valid: ckgat, ckgcn, ckmix, gat, gcn"
-FORMS = "valid: l2, lsa, lsa:RANK, onehot, ppmi-svd:RANK, random:RANK, raw, row, tfidf, tfidf-svd:RANK, vectors"
+FORMS = (
+    "valid: classes, l2, lsa, lsa:RANK, onehot, ppmi-svd:RANK, random:RANK, raw, row, tfidf, tfidf-svd:RANK, vectors"
+)
 ACTIVATIONS = "valid: elu, identity, relu, tanh"
 
 WORDS: dict[str, str] = {  # before any data is loaded

@@ -181,7 +181,7 @@ def test_names_of_forms() -> None:
 )
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(
-        ConfigError, match=r"unknown feature form of texts .*; valid: onehot, ppmi-svd\[:RANK\], random"
+        ConfigError, match=r"unknown feature form of texts .*; valid: classes, onehot, ppmi-svd\[:RANK\], random"
     ):
         parse_text_form(name)
 

@@ -11,6 +11,7 @@ from ckgnn.data import Dataset
 from ckgnn.split import Split
 from ckgnn.train import Labels, fit, run
 from ckgnn.train import run as run_function
+from tests.train.corpora import documents
 from tests.train.world import communities, short, timeless
 
 FORMS: list[dict[str, Any]] = [
@@ -55,6 +56,16 @@ def test_other_test_labels_give_the_same_weights(form: dict[str, Any]) -> None:
 @pytest.mark.parametrize("model", ["ckgcn", "ckgat"])
 def test_on_a_real_graph(model: str, debian: Dataset) -> None:
     check(debian, short(model, epochs=3))
+
+
+@pytest.mark.parametrize("form", [{"encoder_input": "classes"}, {"encoder_input": "tfidf-svd:4"}, {"input": "classes"}])
+def test_on_texts(form: dict[str, Any]) -> None:
+    dataset = documents()
+    split = dataset.split("given:0")
+    config = short(**{"input": "onehot", "encoder_input": "l2", **form})
+    a, b = (run(d, split, config, 0) for d in (dataset, shuffled(dataset, split)))
+    assert a.metrics["weights_sha256"] == b.metrics["weights_sha256"]
+    assert timeless(a.history) == timeless(b.history)
 
 
 def test_the_oracle_alone_looks_at_them() -> None:

@@ -24,6 +24,8 @@ FORMS: list[dict[str, Any]] = [
     {"model": "ckgcn", "encoder_input": "tfidf-svd:4", "kernel": "one"},
     {"model": "ckgat", "encoder_input": "tfidf-svd:4"},
     {"model": "ckgcn", "encoder_input": "l2", "input": "row"},
+    {"model": "ckgcn", "encoder_input": "classes"},
+    {"model": "gcn", "input": "classes"},
     {"model": "ckgcn", "encoder_input": "tfidf-svd:4", "document_neighbours": 3},
     {"model": "ckgat", "encoder_input": "tfidf-svd:4", "document_neighbours": 3, "kernel": "one"},
 ]

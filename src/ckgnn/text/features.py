@@ -11,10 +11,14 @@ word-word block of the graph (PMI above 0):
 | ``tfidf-svd:r`` | V S of T = U S V'                    | U S = T V |         | 100 |
 | ``random:r``    | uniform in +-0.01, as the released   | 0         |         | 300 |
 |                 | Text-GCN allocates them              |           |         |     |
+| ``classes``     | W, what they say of every class      | X W       | yes     |     |
 
 *Centred*: documents and words lose each the mean of their own group, which all means of many words have in common.
-The rows of ``vectors``, ``ppmi-svd`` and ``tfidf-svd`` are then brought to unit length, so X V will do for T V.  A row
-of zeros has no direction: it stays zero and does not count in the mean.
+All rows but the random ones are then brought to unit length, so X V will do for T V.  A row of zeros has no direction:
+it stays zero and does not count in the mean.
+
+``classes`` learns from the labels of training documents, each of which is described without its own: see
+:mod:`ckgnn.text.profiles`.  The others look at no label.
 
 What is fitted on a graph applies to documents it never saw, given as rows like those of ``graph.x``.
 """
@@ -29,9 +33,10 @@ from numpy.typing import NDArray
 
 from ckgnn.documents import Documents
 from ckgnn.errors import ConfigError, GraphError, unknown
-from ckgnn.graph import Features, Graph
+from ckgnn.graph import Features, Graph, IntArray
+from ckgnn.text.profiles import word_profiles
 
-RANKS = {"onehot": 0, "vectors": 0, "ppmi-svd": 100, "tfidf-svd": 100, "random": 300}  # where none is named
+RANKS = {"onehot": 0, "vectors": 0, "ppmi-svd": 100, "tfidf-svd": 100, "random": 300, "classes": 0}  # if none is named
 RANDOM_RANGE = 0.01
 RANDOM_SEED = 0
 ROUNDING = 1e-10  # share of the largest singular value below which a coordinate is noise
@@ -78,6 +83,18 @@ class Projection:
         return _unit(x @ self.to_words.astype(np.float64), self.document_mean).astype(np.float32)
 
 
+@dataclass(frozen=True, eq=False)
+class Taught(Projection):
+    """A projection learned from labels; ``own`` (D, r) are the documents it was learned from, each without its own."""
+
+    own: NDArray[np.float32]
+
+    def all(self, graph: Graph) -> Features:
+        """Return the features (n, r) of the documents and words of ``graph``."""
+        _fits(len(_documents(graph)), len(self.own), "documents")
+        return np.concatenate([self.own, self.words])
+
+
 def parse_text_form(name: str) -> tuple[str, int]:
     """Return kind and rank (0 where the kind has none) of a form, or raise for a name that is none."""
     kind, colon, rank = name.partition(":")
@@ -88,8 +105,11 @@ def parse_text_form(name: str) -> tuple[str, int]:
     return kind, int(rank) if colon else usual
 
 
-def fit_text_features(graph: Graph, name: str) -> OneHot | Projection:
-    """Return the named features, fitted on a graph of documents and words; no label is looked at."""
+def fit_text_features(graph: Graph, name: str, y: IntArray | None = None) -> OneHot | Projection:
+    """Return the named features, fitted on a graph of documents and words.
+
+    ``y`` (n) are the labels that ``classes`` may learn from, -1 for all others.
+    """
     kind, rank = parse_text_form(name)
     documents = _documents(graph)
     x = sp.csr_array(graph.x[: len(documents)])
@@ -103,6 +123,12 @@ def fit_text_features(graph: Graph, name: str) -> OneHot | Projection:
         return Projection(words, right.astype(np.float32), np.zeros(rank, dtype=np.float32))
     if kind == "ppmi-svd":
         return _centred(x, _ppmi_svd(graph.to_scipy()[len(documents) :, len(documents) :], rank))
+    if kind == "classes":
+        if y is None:
+            raise GraphError(
+                "features 'classes' are learned from the labels of training documents, and none were given"
+            )
+        return _taught(x, y[: len(documents)], graph.c)
     if documents.vectors is None:
         raise ConfigError(
             "features 'vectors' need word vectors, and the documents have none: read some from a file, or take "
@@ -120,6 +146,13 @@ def _centred(x: sp.csr_array, w: NDArray[np.float32]) -> Projection:
     """Return the projection by word vectors ``w`` (V, r), each group centred by the mean of its rows that are not 0."""
     wide = w.astype(np.float64)
     return Projection(_unit(wide, _mean(wide)).astype(np.float32), w, _mean(x @ wide).astype(np.float32))
+
+
+def _taught(x: sp.csr_array, y: IntArray, classes: int) -> Taught:
+    words, own = word_profiles(x, y, classes)
+    mean = _mean(own)
+    parts = _unit(words, _mean(words)), words, mean, _unit(own, mean)
+    return Taught(*(part.astype(np.float32) for part in parts))
 
 
 def _mean(rows: Dense) -> Dense:

@@ -8,7 +8,7 @@ import torch
 
 from ckgnn.errors import ConfigError, unknown
 from ckgnn.features import features, propagate
-from ckgnn.graph import Features, Graph
+from ckgnn.graph import Features, Graph, IntArray
 from ckgnn.nn import CKGAT, CKGCN, CompositeNet, Inputs
 from ckgnn.sparse import Adjacency, feature_tensor
 from ckgnn.text.features import RANKS, fit_text_features
@@ -32,27 +32,30 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def build_inputs(graph: Graph, config: Config, device: torch.device) -> Inputs:
-    """Return what the model sees of a graph: no labels are among it."""
+def build_inputs(graph: Graph, config: Config, device: torch.device, y: IntArray | None = None) -> Inputs:
+    """Return what the model sees of a graph: no labels are among it.
+
+    ``y`` (n) are those of training nodes, -1 elsewhere, for features that are learned from labels.
+    """
     if config.document_neighbours:
         graph = join_documents(graph, config.document_neighbours, config.document_weight)
     sparse = {"auto": None, "sparse": True, "dense": False}[config.storage]
-    x = feature_tensor(node_features(graph, config.input), device=device, sparse=sparse)
+    x = feature_tensor(node_features(graph, config.input, y=y), device=device, sparse=sparse)
     x_kernel = x
     if config.has_kernel and config.kernel == "learned":
-        form = node_features(graph, config.encoder_input, config.encoder_steps)
+        form = node_features(graph, config.encoder_input, config.encoder_steps, y)
         x_kernel = feature_tensor(form, device=device, sparse=sparse)
     targets = None if graph.documents is None else len(graph.documents)  # words have no class
     return Inputs(x, x_kernel, Adjacency.of(graph, device=device), targets)
 
 
-def node_features(graph: Graph, name: str, steps: int = 0) -> Features:
-    """Return the features of all nodes by name, propagated ``steps`` times."""
+def node_features(graph: Graph, name: str, steps: int = 0, y: IntArray | None = None) -> Features:
+    """Return the features of all nodes by name, propagated ``steps`` times; ``y`` as in :func:`build_inputs`."""
     if name.partition(":")[0] not in RANKS:
         return features(graph, name, steps)
     if graph.documents is None:
         raise ConfigError(f"the feature form {name!r} is one of texts, and {graph.name} has no documents")
-    x = fit_text_features(graph, name).all(graph)
+    x = fit_text_features(graph, name, y).all(graph)
     return propagate(graph, x, steps) if steps else x
 
 

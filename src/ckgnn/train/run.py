@@ -155,7 +155,7 @@ def run(
             trained = restore(directory, dataset, split, device=device)
             directory.tidy()
             return trained
-    inputs = build_inputs(graph, config, device)
+    inputs = build_inputs(graph, config, device, split.training_labels(graph))
     given_k = _given_kernel(config, inputs, graph)
     state = start(build_model(config, inputs, graph.c, seed), config, seed)
     visible = split.visible_labels(graph)
@@ -227,7 +227,7 @@ def restore(
         raise RunError(f"dataset {request.dataset!r} is not the graph that {directory.path} was trained on")
     if split.sha256 != request.split_sha256:
         raise RunError(f"split {request.split!r} has changed since {directory.path} was trained")
-    inputs = build_inputs(graph, config, torch.device(device))
+    inputs = build_inputs(graph, config, torch.device(device), split.training_labels(graph))
     model = build_model(config, inputs, graph.c, request.seed)
     try:
         model.load_state_dict(directory.read_weights())

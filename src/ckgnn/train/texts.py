@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ckgnn.errors import RunError
 from ckgnn.features import transform
-from ckgnn.graph import Features, Graph
+from ckgnn.graph import Features
 from ckgnn.text.attach import Attached, attach, attach_documents
 from ckgnn.text.features import RANKS, fit_text_features
 from ckgnn.text.neighbours import document_edges
@@ -58,7 +58,7 @@ def _predict(trained: Trained, parts: Iterable[Attached]) -> Predicted:
     graph, config = trained.graph, trained.config
     if config.encoder_steps and config.has_kernel:
         raise RunError("a run with encoder_steps cannot read new texts: its kernel looks at neighbours of neighbours")
-    rows, kernel_rows = (_rows(graph, form) for form in (config.input, _kernel_form(trained)))
+    rows, kernel_rows = (_rows(trained, form) for form in (config.input, _kernel_form(trained)))
     found, known = [np.empty((0, graph.c), dtype=np.float32)], [np.empty(0, dtype=bool)]
     for new in parts:
         inputs = extend(trained.inputs, rows(new.x), kernel_rows(new.x), _edges(trained, new))
@@ -84,10 +84,10 @@ def _kernel_form(trained: Trained) -> str:
     return trained.config.encoder_input if learned else trained.config.input
 
 
-def _rows(graph: Graph, form: str) -> Callable[[sp.csr_array], Features]:
+def _rows(trained: Trained, form: str) -> Callable[[sp.csr_array], Features]:
     """Return what gives new documents their features in a named form, from rows like those of ``graph.x``."""
     if form.partition(":")[0] in RANKS:
-        return fit_text_features(graph, form).documents
+        return fit_text_features(trained.graph, form, trained.split.training_labels(trained.graph)).documents
     if form not in BY_ROW:
         raise RunError(f"a run with features {form!r} cannot read new texts: they depend on all documents")
     return lambda x: transform(x.astype(np.float32), form)
