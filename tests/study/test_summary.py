@@ -54,6 +54,15 @@ def test_what_a_table_took_is_said() -> None:
     assert not any("hours" in line for line in footnotes(rows(cells, {})))
 
 
+def test_time_is_that_of_the_processor_where_it_is_known() -> None:
+    cells = [Cell("gcn", "cora", "public", seed) for seed in range(3)]
+    found = {c.key: {**record(c, 0.8), "seconds": 100.0} for c in cells}  # on a busy machine
+    for c, busy in zip(cells, (20.0, 10.0, 60.0), strict=True):
+        found[c.key]["cpu_seconds"] = busy
+    (row,) = rows(cells, found)
+    assert (row.seconds, row.spent) == (20.0, 90.0)
+
+
 def test_rows_on_several_splits_say_which() -> None:
     cells = [Cell("gcn", "cora", split, seed) for split in ("public", "supervised") for seed in range(2)]
     made = rows(cells, {c.key: record(c, 0.8) for c in cells if c.split == "public"})

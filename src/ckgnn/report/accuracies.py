@@ -61,7 +61,7 @@ def accuracy_against_time(groups: Mapping[str, Sequence[Point]], title: str) -> 
         plain(ax)
         for _, seconds, accuracy, ours in points:
             ax.plot(seconds, accuracy, marker="o", markersize=4, color=ORANGE if ours else BLUE)
-        ax.set(xscale="log", title=name, xlabel="seconds a run", ylabel="test accuracy, %")
+        ax.set(xscale="log", title=name, xlabel="processor seconds a run", ylabel="test accuracy, %")
         times = [seconds for _, seconds, _, _ in points]
         within = max(times) < NARROW * min(times)  # few powers of ten, or none, lie in between
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7) if within else (1,)))

@@ -58,7 +58,7 @@ def grids(rows: Sequence[Row], heading: str) -> list[Grid]:
     if uneven := [d for d in datasets if d.removesuffix(INDUCTIVE) in UNEVEN]:
         macro = lay_out(lambda r: [_macro(r)], uneven)
         out.append(Grid("Macro-F1: the mean over the classes, each counting the same", ["method", *uneven], macro))
-    return [*out, Grid("Median seconds of a run, one thread", by_dataset, lay_out(lambda r: [_seconds(r)]))]
+    return [*out, Grid("Median processor seconds of a run, one thread", by_dataset, lay_out(lambda r: [_seconds(r)]))]
 
 
 def footnotes(rows: Sequence[Row]) -> list[str]:
