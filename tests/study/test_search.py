@@ -218,12 +218,19 @@ def test_several_splits_are_taken_in_turn() -> None:
         Target("mlp", "texas", ("given:0", "given:1", "given:2", "given:3"), (1, 2, 3), {})
 
 
+def test_every_seed_may_draw_its_own_and_the_fresh_ones_draw_anew() -> None:
+    made = Target("mlp", "cora", ("random:seed",), (1, 2, 3), {"hidden": {"values": [8]}})
+    assert [(c.split, c.seed) for c in made.cells({})] == [("random:1", 1), ("random:2", 2), ("random:3", 3)]
+    assert [c.split for c in made.cells({}, made.fresh)] == [f"random:{s}" for s in (4, 5, 6, 7, 8)]
+
+
 @pytest.mark.parametrize(
     ("splits", "name"),
     [
         (("public",), "mlp-cora-public"),
         (("random:3",), "mlp-cora-random-3"),
         (("random:3", "random:4"), "mlp-cora-random"),
+        (("random:seed",), "mlp-cora-random-seed"),
         (("public", "random:4"), "mlp-cora-public-random"),
     ],
 )

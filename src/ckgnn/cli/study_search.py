@@ -16,7 +16,8 @@ def search(
     method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the studies.", show_default=False)],
     dataset: Dataset = "debian-topics",
     split: Annotated[
-        str, typer.Option(metavar="SPLIT", help="As of `train`; or several with commas, one to a seed in turn.")
+        str,
+        typer.Option(metavar="SPLIT", help="As of `train`; several with commas, one to a seed in turn; or given:seed."),
     ] = "public",
     trials: Annotated[
         int, typer.Option(parser=positive, metavar="COUNT", help="Trials in all, those before included.")
@@ -47,15 +48,16 @@ def search(
     from ckgnn.files import write_atomically
     from ckgnn.study.search import Target, snippet
     from ckgnn.study.search import search as run
-    from ckgnn.study.seeds import parse_seeds
+    from ckgnn.study.seeds import drawn, parse_seeds
     from ckgnn.study.space import open_space, usual_space
 
     splits = tuple(part.strip() for part in split.split(","))
     data = load(dataset, data_dir=data_dir)
+    numbers = parse_seeds(seeds)
     for name in splits:
-        data.split(name)
+        data.split(drawn(name, numbers[0]))
     choices = open_space(space or usual_space(method, dataset), dataset)
-    target = Target(method, dataset, splits, parse_seeds(seeds), choices)
+    target = Target(method, dataset, splits, numbers, choices)
     where = store or Path("results", "search", f"{target.name}.log")
     announce_compiling()
     found = run(target, trials, where, jobs=jobs, data_dir=data_dir, progress=(lambda _: None) if json else note)

@@ -26,7 +26,7 @@ from ckgnn.data.catalog import find
 from ckgnn.errors import ConfigError, SplitError, unknown
 from ckgnn.settings import one_of
 from ckgnn.study.cells import RULES, Cell
-from ckgnn.study.seeds import parse_seeds
+from ckgnn.study.seeds import drawn, parse_seeds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -79,7 +79,7 @@ class Study:
         seeds = [next((set(o.seeds) for o in reversed(some) if o.seeds), set(self.seeds)) for *_, some in rows]
         settings = [{k: v for o in some for k, v in o.settings.items()} for *_, some in rows]
         return [
-            Cell(method, dataset, split.replace(":seed", f":{seed}"), seed, rule, changed)
+            Cell(method, dataset, drawn(split, seed), seed, rule, changed)
             for seed in sorted(set().union(*seeds))
             for (dataset, split, method, _), own, changed in zip(rows, seeds, settings, strict=True)
             if seed in own

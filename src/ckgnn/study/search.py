@@ -29,6 +29,7 @@ from ckgnn.study.cells import Cell, Record, failure
 from ckgnn.study.methods import method
 from ckgnn.study.processes import in_processes
 from ckgnn.study.run import Results
+from ckgnn.study.seeds import drawn
 from ckgnn.study.space import Space, distributions
 
 LEAST_SEEDS = 3
@@ -42,7 +43,8 @@ WHOLE = 4  # trials that run to their end before one may be given up
 class Target:
     """What is searched: a method on a split of a dataset, over some seeds, in a space.
 
-    Of several splits the seeds take one each in turn: more splits do not make a trial longer.
+    Of several splits the seeds take one each in turn: more splits do not make a trial longer.  ``given:seed`` or
+    ``random:seed`` is one of its own for every seed, so that the fresh seeds decide on nodes that chose no finalist.
     """
 
     method: str
@@ -87,7 +89,9 @@ class Target:
     def cells(self, overrides: Mapping[str, Any], seeds: tuple[int, ...] | None = None) -> list[Cell]:
         """Return the runs of one trial."""
         each = zip(seeds or self.seeds, cycle(self.splits), strict=False)
-        return [Cell(self.method, self.dataset, split, seed, overrides=dict(overrides)) for seed, split in each]
+        return [
+            Cell(self.method, self.dataset, drawn(split, seed), seed, overrides=dict(overrides)) for seed, split in each
+        ]
 
 
 @dataclass(frozen=True)
@@ -267,7 +271,7 @@ class _Final:
 def snippet(target: Target, found: Found) -> str:
     """Return the winner as a table for the preset of its method, with where it comes from."""
     seeds, fresh = (f"{some[0]}-{some[-1]}" for some in (target.seeds, target.fresh))
-    where = f"{', '.join(target.splits)}; " if len(target.splits) > 1 else ""
+    where = f"{', '.join(target.splits)}; " if len(target.splits) > 1 or ":seed" in target.splits[0] else ""
     how = method(target.method)  # a space names widths in a word, a preset has them as a list
     values = how.record(how.resolve(target.dataset, target.splits[0], found.settings, "native"))
     lines = [

@@ -35,3 +35,8 @@ def _range(part: str, given: str) -> range:
     if last - first >= MOST:
         raise ConfigError(f"the range of seeds {part!r} has more than {MOST:,} of them")
     return range(first, last + 1)
+
+
+def drawn(split: str, seed: int) -> str:
+    """Return the split of a seed: of ``random:seed`` or ``given:seed`` every seed has one of its own."""
+    return split.replace(":seed", f":{seed}")
