@@ -299,7 +299,9 @@ def search_section() -> str:
         "those of the options, CKGRAND's aside, of means within one standard error of the best, that of the quickest "
         "runs. "
         "The first searches ran every trial to its end; later ones give up those below the median. "
-        "`ckgcn-r8-given-first` had a space with longer patience; the search after it took its place.\n\n"
+        "`ckgcn-r8-given-first` had a space with longer patience; the search after it took its place. The finalists of "
+        "`ckgcn-options-mr-given` ran on fresh seeds, but on the validation documents that had chosen them: its search "
+        "is made anew, every seed drawing its own.\n\n"
         + table(["search", "trials", "given up", "best trial", "best finalist, 5 fresh seeds", "preset before"], rows)
     )
 
