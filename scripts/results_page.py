@@ -182,8 +182,8 @@ def gains_section() -> str:
     """Return the kernel gain of every model on every graph and split at a glance, and which of them chance explains."""
     from scipy.stats import false_discovery_control
 
-    plain = ("table1", "table2", "options", "table4", "options-text")
-    found = {(r.method, r.dataset, r.split): r for name in plain if ledger(name).exists() for r in table_rows(name)}
+    recorded = [n for n in ("table1", "table2", "options", "table4", "options-text") if ledger(n).exists()]
+    found = {(r.method, r.dataset, r.split): r for name in recorded for r in table_rows(name)}
     models = ("ckgcn", "ckgcn-options", "ckgat", "ckgat-options", "ckgrand")
     where = [(d, s) for s in ("public", "supervised") for d in open_study("options").datasets]
     where += [(d, "given") for d in open_study("table4").datasets]
