@@ -1,8 +1,10 @@
-"""Data of one's own for ``ckgnn train``: options, and from files to a dataset."""
+"""What ``ckgnn train`` learns from: a dataset of the catalog, or files of one's own, with the options these have."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,11 +51,25 @@ Window = Annotated[int, _option("--window", parser=positive, metavar="WORDS", he
 class Source:
     """A dataset, the name its presets go by, and settings that follow from the data themselves."""
 
-    dataset: Dataset
+    name: str
+    load: Callable[[], Dataset]  # of the catalog only when all else is known to be right: it may have to be fetched
     preset: str
     split: str  # to be taken where none is named
     settings: dict[str, Any] = field(default_factory=dict)
+    in_files: bool = False  # then a run keeps the data, which nobody else could bring again
     own: dict[str, Any] | None = None  # how the files were read, to be kept with a run
+
+    @classmethod
+    def of_files(cls, dataset: Dataset, preset: str, split: str, **more: Any) -> Source:
+        return cls(dataset.graph.name, lambda: dataset, preset, split, in_files=True, **more)
+
+
+def in_catalog(name: str, data_dir: str | None) -> Source:
+    """Return a dataset of the catalog, unread so far."""
+    from ckgnn import data
+    from ckgnn.data.catalog import find
+
+    return Source(name, partial(data.load, name, data_dir=data_dir), find(name).name, data.usual_split(name))
 
 
 def open_graph(nodes: Path, edges: Path | None, features: str, **columns: str | None) -> Source:
@@ -68,7 +84,7 @@ def open_graph(nodes: Path, edges: Path | None, features: str, **columns: str | 
     for said in (*found.notes, *(issue.sentence for issue in found.issues)):
         note(f"  {said}")
     own = {"columns": asdict(found.columns), "encoder": found.encoder.record()}
-    return Source(found.dataset, "own", next(iter(found.dataset.splits)), own=own)
+    return Source.of_files(found.dataset, "own", next(iter(found.dataset.splits)), own=own)
 
 
 def open_texts(
@@ -103,4 +119,4 @@ def open_texts(
         f"{len(documents):,} documents in {len(corpus.classes)} classes, {words:,} words, "
         f"{dataset.graph.num_edges:,} edges" + (f"; {empty:,} documents have no word left" if empty else "")
     )
-    return Source(dataset, "texts", "given:0", {"encoder_input": features})
+    return Source.of_files(dataset, "texts", "given:0", settings={"encoder_input": features})

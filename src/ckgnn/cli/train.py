@@ -77,23 +77,19 @@ def train(
 
     Your own texts: `ckgnn train ckgcn --texts news.csv --text body --label topic`
     """
-    from ckgnn import data
-    from ckgnn.data.catalog import find
     from ckgnn.errors import ConfigError
     from ckgnn.tracking import make_tracker
     from ckgnn.train import parse_settings, resolve, resolve_device
-    from ckgnn.train import run as train_run
     from ckgnn.train.streams import check_seed
 
     use_threads(threads)
     check_seed(seed)
     on = resolve_device(device)
     overrides = parse_settings(settings or [])
-    given = None
     if texts is not None and nodes is not None:
         raise ConfigError("--texts and --nodes are two kinds of data: give one of them")
     if nodes is not None:
-        given = own.open_graph(
+        source = own.open_graph(
             nodes,
             edges,
             features,
@@ -105,7 +101,7 @@ def train(
             weight=weight,
         )
     elif texts is not None:
-        given = own.open_texts(
+        source = own.open_texts(
             texts,
             text=text,
             label=label or "label",
@@ -116,44 +112,40 @@ def train(
             min_count=min_count,
             window=window,
         )
-    if given is not None:
-        dataset, split = given.dataset.graph.name, split or given.split
-        preset, defaults = given.preset, given.settings
     else:
-        split = split or data.usual_split(dataset)
-        preset, defaults = find(dataset).name, {}
-    config = resolve(model, preset, split, {**defaults, **overrides})
-    where = out or Path("runs") / f"{model}-{dataset}-{split.replace(':', '')}-{seed}"
-    others = {name: resolve(name, preset, split, defaults) for name in compare or []}
+        source = own.in_catalog(dataset, data_dir)
+    split = split or source.split
+    where = out or Path("runs") / f"{model}-{source.name}-{split.replace(':', '')}-{seed}"
+    config = resolve(model, source.preset, split, {**source.settings, **overrides})
+    others = {name: resolve(name, source.preset, split, source.settings) for name in compare or []}
     plan = _plan(model, config, where, others, control=control)
-    source = given.dataset if given is not None else data.load(dataset, data_dir=data_dir)
-    chosen = source.split(split)
-    for name in chosen.empty_classes(source.graph):
-        warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
     for name in track or []:
         make_tracker(name)  # what is missing is said before anything is trained
-    announce_compiling()
-    about = {"dataset": dataset, "split": split, "seed": seed}
-    with interruptible() as interrupted:
-        one = partial(
-            train_run,
-            source,
-            chosen,
-            seed=seed,
-            resume=resume,
-            device=on,
-            interrupted=interrupted,
-            checkpoint_seconds=checkpoint_seconds,
-            keep_data=given is not None,
-            own=None if given is None else given.own,
-        )
-        if resume and not where.exists():
-            note(f"{model}: there is no {where} to resume, starting from the first epoch")
-        done = {
-            title: _train_one(title, c, directory, one, about, track or [], quiet=json)
-            for title, (c, directory) in plan.items()
-        }
+    if resume and not where.exists():
+        note(f"{model}: there is no {where} to resume, starting from the first epoch")
+    how = {"seed": seed, "resume": resume, "device": on, "checkpoint_seconds": checkpoint_seconds}
+    done = _train(plan, source, split, how, track or [], quiet=json)
     report(done, model, where, figures=figures, json=json)
+
+
+def _train(
+    plan: Plan, source: own.Source, split: str, how: dict[str, Any], track: Sequence[str], *, quiet: bool
+) -> dict[str, Trained]:
+    """Train every model of the plan on the same split."""
+    from ckgnn.train import run
+
+    dataset = source.load()
+    chosen = dataset.split(split)
+    for name in chosen.empty_classes(dataset.graph):
+        warn(f"class {name!r} has no training node in split {split!r}: it cannot be learned")
+    announce_compiling()
+    about = {"dataset": source.name, "split": split, "seed": how["seed"]}
+    with interruptible() as interrupted:
+        one = partial(run, dataset, chosen, interrupted=interrupted, keep_data=source.in_files, own=source.own, **how)
+        return {
+            title: _train_one(title, config, directory, one, about, track, quiet=quiet)
+            for title, (config, directory) in plan.items()
+        }
 
 
 def _train_one(
