@@ -15,7 +15,7 @@ from ckgnn.documents import Documents
 from ckgnn.errors import ConfigError, GraphError
 from ckgnn.graph import Graph
 from ckgnn.text.build import build
-from ckgnn.text.features import OneHot, Projection, fit_text_features, parse_text_form
+from ckgnn.text.features import OneHot, Projection, Words, check_text_form, fit_text_features, parse_text_form
 
 D, V, R = 40, 25, 6
 DENSE_FORMS = ["vectors", f"ppmi-svd:{R}", f"tfidf-svd:{R}", f"random:{R}"]
@@ -114,6 +114,46 @@ def test_onehot_is_an_embedding_table(graph: Graph) -> None:
     assert (new.shape, new.nnz) == ((4, D + V), 0)
 
 
+def test_words_are_an_embedding_table_that_documents_share(graph: Graph) -> None:
+    fitted = fit_text_features(graph, "words")
+    assert isinstance(fitted, Words)
+    z = fitted.all(graph)
+    assert sp.issparse(z)
+    assert z.dtype == np.float32
+    assert np.array_equal(z.toarray()[D:], np.eye(V))
+    assert np.allclose(z.toarray()[:D], normalize(graph.x.toarray()[:D].astype(float)), atol=1e-6)
+    assert not z.toarray()[3].any()  # no words
+    some = [30, 3, 5, 30]
+    for rows in (graph.x[some], graph.x[some].toarray()):
+        assert np.array_equal(fitted.documents(rows).toarray(), z.toarray()[some])
+
+
+@pytest.mark.parametrize(
+    ("name", "sparse"), [("words+vectors", True), (f"vectors+tfidf-svd:{R}", False), ("random:2+onehot+words", True)]
+)
+def test_joined_forms_stand_side_by_side(name: str, sparse: bool, graph: Graph) -> None:
+    def dense(z: object) -> np.ndarray:
+        return z.toarray() if sp.issparse(z) else np.asarray(z)
+
+    fitted = fit_text_features(graph, name)
+    parts = [fit_text_features(graph, part) for part in name.split("+")]
+    z = fitted.all(graph)
+    assert sp.issparse(z) is sparse
+    assert z.dtype == np.float32
+    assert np.array_equal(dense(z), np.concatenate([dense(part.all(graph)) for part in parts], axis=1))
+    new = fitted.documents(graph.x[:4])
+    assert sp.issparse(new) is sparse
+    assert np.array_equal(dense(new), np.concatenate([dense(part.documents(graph.x[:4])) for part in parts], axis=1))
+
+
+def test_joined_forms_learn_from_labels_where_one_of_them_does(graph: Graph) -> None:
+    y = np.where(np.arange(D + V) < D, graph.y, -1)
+    both = np.asarray(fit_text_features(graph, "vectors+classes", y).all(graph))
+    assert np.array_equal(both[:, R:], np.asarray(fit_text_features(graph, "classes", y).all(graph)))
+    with pytest.raises(GraphError, match="learned from the labels"):
+        fit_text_features(graph, "vectors+classes")
+
+
 @pytest.mark.parametrize("name", DENSE_FORMS)
 def test_documents_projected_again_are_what_they_were(name: str, graph: Graph) -> None:
     fitted = projection(graph, name)
@@ -184,6 +224,12 @@ def test_names_that_are_none(name: str) -> None:
         ConfigError, match=r"unknown feature form of texts .*; valid: classes, onehot, ppmi-svd\[:RANK\], random"
     ):
         parse_text_form(name)
+
+
+@pytest.mark.parametrize("name", ["words+", "+words", "words+l2", "words + vectors", "words+vectors:3"])
+def test_joined_names_that_are_none(name: str) -> None:
+    with pytest.raises(ConfigError, match="unknown feature form of texts"):
+        check_text_form(name)
 
 
 @pytest.mark.parametrize("name", [f"ppmi-svd:{V}", f"tfidf-svd:{V}"])

@@ -58,7 +58,9 @@ def test_on_a_real_graph(model: str, debian: Dataset) -> None:
     check(debian, short(model, epochs=3))
 
 
-@pytest.mark.parametrize("form", [{"encoder_input": "classes"}, {"encoder_input": "tfidf-svd:4"}, {"input": "classes"}])
+@pytest.mark.parametrize(
+    "form", [{"encoder_input": "classes"}, {"encoder_input": "tfidf-svd:4+classes"}, {"input": "classes"}]
+)
 def test_on_texts(form: dict[str, Any]) -> None:
     dataset = documents()
     split = dataset.split("given:0")

@@ -26,6 +26,8 @@ FORMS: list[dict[str, Any]] = [
     {"model": "ckgcn", "encoder_input": "l2", "input": "row"},
     {"model": "ckgcn", "encoder_input": "classes"},
     {"model": "gcn", "input": "classes"},
+    {"model": "ckgcn", "encoder_input": "tfidf-svd:4+classes", "input": "words"},
+    {"model": "ckgat", "encoder_input": "tfidf-svd:4", "input": "words+tfidf-svd:3", "input_dropout": 0.3},
     {"model": "ckgcn", "encoder_input": "tfidf-svd:4", "document_neighbours": 3},
     {"model": "ckgat", "encoder_input": "tfidf-svd:4", "document_neighbours": 3, "kernel": "one"},
 ]

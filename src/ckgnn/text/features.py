@@ -6,6 +6,7 @@ word-word block of the graph (PMI above 0):
 | name            | words                                | documents | centred | r   |
 | --------------- | ------------------------------------ | --------- | ------- | --- |
 | ``onehot``      | e_i: an embedding table              | e_i       |         |     |
+| ``words``       | e_w: an embedding table              | T         |         |     |
 | ``vectors``     | W, the word vectors of the documents | X W       | yes     |     |
 | ``ppmi-svd:r``  | W = U sqrt(S) of P = U S V'          | X W       | yes     | 100 |
 | ``tfidf-svd:r`` | V S of T = U S V'                    | U S = T V |         | 100 |
@@ -20,11 +21,14 @@ it stays zero and does not count in the mean.
 ``classes`` learns from the labels of training documents, each of which is described without its own: see
 :mod:`ckgnn.text.profiles`.  The others look at no label.
 
+Forms joined with ``+``, as in ``words+vectors``, stand side by side.
+
 What is fitted on a graph applies to documents it never saw, given as rows like those of ``graph.x``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +40,15 @@ from ckgnn.errors import ConfigError, GraphError, unknown
 from ckgnn.graph import Features, Graph, IntArray
 from ckgnn.text.profiles import word_profiles
 
-RANKS = {"onehot": 0, "vectors": 0, "ppmi-svd": 100, "tfidf-svd": 100, "random": 300, "classes": 0}  # if none is named
+RANKS = {  # of each kind, if none is named
+    "onehot": 0,
+    "words": 0,
+    "vectors": 0,
+    "ppmi-svd": 100,
+    "tfidf-svd": 100,
+    "random": 300,
+    "classes": 0,
+}
 RANDOM_RANGE = 0.01
 RANDOM_SEED = 0
 ROUNDING = 1e-10  # share of the largest singular value below which a coordinate is noise
@@ -58,6 +70,21 @@ class OneHot:
     def documents(self, x: Features) -> Features:
         """Return empty rows (k, n) as CSR for k documents."""
         return sp.csr_array((x.shape[0], self.n), dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """One column for each word; a document is its words."""
+
+    def all(self, graph: Graph) -> Features:
+        """Return the rows (n, V) of the documents and words of ``graph`` as CSR."""
+        documents = _documents(graph)
+        words = sp.eye_array(len(documents.vocabulary), dtype=np.float32, format="csr")
+        return sp.csr_array(sp.vstack([self.documents(graph.x[: len(documents)]), words]))
+
+    def documents(self, x: Features) -> Features:
+        """Return the rows ``x`` (k, V) of documents at unit length, as CSR."""
+        return sp.csr_array(_unit_rows(sp.csr_array(x)), dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +122,35 @@ class Taught(Projection):
         return np.concatenate([self.own, self.words])
 
 
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Several forms side by side."""
+
+    parts: Sequence[OneHot | Words | Projection]
+
+    def all(self, graph: Graph) -> Features:
+        """Return the features of the documents and words of ``graph``, CSR where any part is."""
+        return _beside([part.all(graph) for part in self.parts])
+
+    def documents(self, x: Features) -> Features:
+        """Return the features of documents with rows ``x`` (k, V), CSR where any part is."""
+        return _beside([part.documents(x) for part in self.parts])
+
+
+TextFeatures = OneHot | Words | Projection | Joined
+
+
+def is_text_form(name: str) -> bool:
+    """Whether a name is that of features of documents and words, or begins like one."""
+    return name.partition("+")[0].partition(":")[0] in RANKS
+
+
+def check_text_form(name: str) -> None:
+    """Refuse a form, or forms joined with ``+``, that there is not."""
+    for part in name.split("+"):
+        parse_text_form(part)
+
+
 def parse_text_form(name: str) -> tuple[str, int]:
     """Return kind and rank (0 where the kind has none) of a form, or raise for a name that is none."""
     kind, colon, rank = name.partition(":")
@@ -105,16 +161,23 @@ def parse_text_form(name: str) -> tuple[str, int]:
     return kind, int(rank) if colon else usual
 
 
-def fit_text_features(graph: Graph, name: str, y: IntArray | None = None) -> OneHot | Projection:
+def fit_text_features(graph: Graph, name: str, y: IntArray | None = None) -> TextFeatures:
     """Return the named features, fitted on a graph of documents and words.
 
     ``y`` (n) are the labels that ``classes`` may learn from, -1 for all others.
     """
+    parts = [_fit_one(graph, part, y) for part in name.split("+")]
+    return parts[0] if len(parts) == 1 else Joined(parts)
+
+
+def _fit_one(graph: Graph, name: str, y: IntArray | None) -> OneHot | Words | Projection:
     kind, rank = parse_text_form(name)
     documents = _documents(graph)
     x = sp.csr_array(graph.x[: len(documents)])
     if kind == "onehot":
         return OneHot(graph.n)
+    if kind == "words":
+        return Words()
     if kind == "random":
         return _random(len(documents.vocabulary), rank)
     if kind == "tfidf-svd":
@@ -184,12 +247,23 @@ def _tfidf_svd(x: sp.csr_array, rank: int) -> tuple[Dense, Dense]:
     _check_rank("tfidf-svd", rank, x.shape)
     if not x.nnz:
         return np.zeros((x.shape[1], rank)), np.zeros(rank)
-    t = x.astype(np.float64)
-    length = sp.linalg.norm(t, axis=1)
-    t.data /= np.repeat(length, np.diff(t.indptr))
+    t = _unit_rows(x)
     _, s, right = sp.linalg.svds(t, k=rank, v0=np.ones(min(t.shape)), solver="arpack")
     order = np.argsort(-s, kind="stable")
     return _steady(right[order].T, s[order]), s[order]
+
+
+def _unit_rows(x: sp.csr_array) -> sp.csr_array:
+    """Return sparse rows at unit length in float64; one without entries stays empty."""
+    out = x.astype(np.float64)
+    out.data /= np.repeat(sp.linalg.norm(out, axis=1), np.diff(out.indptr))
+    return out
+
+
+def _beside(parts: Sequence[Features]) -> Features:
+    if any(sp.issparse(part) for part in parts):
+        return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts]))
+    return np.concatenate([np.asarray(part) for part in parts], axis=1)
 
 
 def _steady(vectors: Dense, s: Dense) -> Dense:

@@ -11,7 +11,7 @@ from ckgnn.features import features, propagate
 from ckgnn.graph import Features, Graph, IntArray
 from ckgnn.nn import CKGAT, CKGCN, CompositeNet, Inputs
 from ckgnn.sparse import Adjacency, feature_tensor
-from ckgnn.text.features import RANKS, fit_text_features
+from ckgnn.text.features import fit_text_features, is_text_form
 from ckgnn.text.neighbours import join_documents
 from ckgnn.train.config import Config
 from ckgnn.train.streams import stream
@@ -51,7 +51,7 @@ def build_inputs(graph: Graph, config: Config, device: torch.device, y: IntArray
 
 def node_features(graph: Graph, name: str, steps: int = 0, y: IntArray | None = None) -> Features:
     """Return the features of all nodes by name, propagated ``steps`` times; ``y`` as in :func:`build_inputs`."""
-    if name.partition(":")[0] not in RANKS:
+    if not is_text_form(name):
         return features(graph, name, steps)
     if graph.documents is None:
         raise ConfigError(f"the feature form {name!r} is one of texts, and {graph.name} has no documents")

@@ -14,7 +14,7 @@ from ckgnn.kernels.losses import SPREADS
 from ckgnn.kernels.mmd import ESTIMATORS
 from ckgnn.nn.branches import BRANCHES, COMBINE
 from ckgnn.settings import fraction, not_negative, one_of, positive, preset_layers, updated, within
-from ckgnn.text.features import RANKS, parse_text_form
+from ckgnn.text.features import RANKS, check_text_form, is_text_form
 from ckgnn.train.rules import make_rule
 
 MODELS = ("ckgcn", "ckgat", "ckmix", "gcn", "gat")
@@ -48,7 +48,7 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
 def check_form(name: str) -> None:
     """Refuse a form of features that neither :mod:`ckgnn.features` nor, for documents, :mod:`ckgnn.text` knows."""
     try:
-        (parse_text_form if name.partition(":")[0] in RANKS else parse_form)(name)
+        (check_text_form if is_text_form(name) else parse_form)(name)
     except ConfigError:
         forms = [*NAMES, "lsa:RANK", *(f"{k}:RANK" if rank else k for k, rank in RANKS.items())]
         raise ConfigError(unknown("feature form", name, forms)) from None

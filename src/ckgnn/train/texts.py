@@ -14,7 +14,7 @@ from ckgnn.errors import RunError
 from ckgnn.features import transform
 from ckgnn.graph import Features
 from ckgnn.text.attach import Attached, attach, attach_documents
-from ckgnn.text.features import RANKS, fit_text_features
+from ckgnn.text.features import fit_text_features, is_text_form
 from ckgnn.text.neighbours import document_edges
 from ckgnn.train.extend import extend, probabilities
 from ckgnn.train.nodes import BY_ROW
@@ -86,7 +86,7 @@ def _kernel_form(trained: Trained) -> str:
 
 def _rows(trained: Trained, form: str) -> Callable[[sp.csr_array], Features]:
     """Return what gives new documents their features in a named form, from rows like those of ``graph.x``."""
-    if form.partition(":")[0] in RANKS:
+    if is_text_form(form):
         return fit_text_features(trained.graph, form, trained.split.training_labels(trained.graph)).documents
     if form not in BY_ROW:
         raise RunError(f"a run with features {form!r} cannot read new texts: they depend on all documents")
