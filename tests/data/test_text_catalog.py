@@ -69,6 +69,23 @@ def test_the_embedded_corpus_needs_no_files_and_no_vectors(monkeypatch: pytest.M
     assert graph.documents.vectors is None
 
 
+def test_what_is_said_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CKGNN_DATA", raising=False)
+    dataset = data.load("debian-descriptions", offline=True)
+    documents = dataset.graph.documents
+    assert documents is not None
+    found = data.inspect(dataset)
+    assert (found["documents"], found["words"], found["empty_documents"]) == (2663, 1177, 1)
+    assert found["tokens"] == sum(len(documents[i]) for i in range(2663))
+    assert (found["words_covered"], found["tokens_covered"]) == (None, None)  # it has no word vectors
+    vectors = np.zeros((1177, 3), dtype=np.float32)
+    vectors[documents[0][0], 1] = 1
+    graph = replace(dataset.graph, documents=replace(documents, vectors=vectors))
+    found = data.inspect(replace(dataset, graph=graph))
+    assert found["words_covered"] == 1
+    assert found["tokens_covered"] == int((documents.words == documents[0][0]).sum())
+
+
 def test_without_word_vectors_a_corpus_is_still_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small_corpus: Entry
 ) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ckgnn.data.dataset import Dataset
+from ckgnn.data.vectors import Coverage
+from ckgnn.documents import Documents
 
 
 def inspect(dataset: Dataset) -> dict[str, Any]:
@@ -41,5 +43,19 @@ def inspect(dataset: Dataset) -> dict[str, Any]:
             name: {"train": len(s.train), "val": len(s.val), "test": len(s.test), "sha256": s.sha256}
             for name, s in dataset.splits.items()
         },
+        **({} if g.documents is None else _of_documents(g.documents)),
         "sha256": g.sha256,
     }
+
+
+def _of_documents(documents: Documents) -> dict[str, int | None]:
+    """Return what there is to know of texts; *covered* are words and tokens that have a word vector."""
+    facts: dict[str, int | None] = {
+        "documents": len(documents),
+        "empty_documents": int((np.diff(documents.indptr) == 0).sum()),
+        "words": len(documents.vocabulary),
+        "tokens": len(documents.words),
+    }
+    if documents.vectors is None:
+        return {**facts, "words_covered": None, "tokens_covered": None}
+    return {**facts, **Coverage.of(documents.vectors).record(documents)}
