@@ -300,9 +300,9 @@ def search_section() -> str:
         "runs. "
         "The first searches ran every trial to its end; later ones give up those below the median. "
         "`ckgcn-r8-given-first` had a space with longer patience; the search after it took its place. The finalists of "
-        "`ckgcn-options-mr-given-first` ran on fresh seeds, but on the validation documents that had chosen them; it and "
-        "the other options in `-first` also lacked the inputs that the searches after them have. In `given-seed` every "
-        "seed draws its own.\n\n"
+        "`ckgcn-options-mr-given-first` ran on fresh seeds, but on the validation documents that had chosen them; it "
+        "and the other options in `-first` also lacked the inputs that the searches after them have. In `given-seed` "
+        "every seed draws its own.\n\n"
         + table(["search", "trials", "given up", "best trial", "best finalist, 5 fresh seeds", "preset before"], rows)
     )
 
