@@ -41,7 +41,7 @@ def mine(call: Call) -> Path:
     ("line", "phrase"),
     {
         "study run": "Missing argument 'STUDY'",
-        "study run tabel1": "unknown study 'tabel1'; valid: FILE.toml, ceiling, inductive, options, options-text, ",
+        "study run tabel1": "unknown study 'tabel1'; valid: FILE.toml, ceiling, inductive, options, ",
         "study run none.toml": "cannot read none.toml: No such file or directory",
         "study run table1 --seeds 5-3": "the range of seeds '5-3' is empty: it must go upwards, as in 3-5",
         "study run table1 --seeds x": "seeds must be a range such as 0-19 or numbers such as 0,3,7, not 'x'",

@@ -26,7 +26,7 @@ StudyName = Annotated[
     str,
     typer.Argument(
         metavar="STUDY",
-        help="table1, table2, table4, tableH, random, inductive, options, options-text, ceiling or FILE.toml.",
+        help="table1, table2, table4, tableH, random, inductive, options, ceiling or FILE.toml.",
         show_default=False,
     ),
 ]
