@@ -15,7 +15,7 @@ from tests.cli.shell import SHORT, Call, files, sets
 from tests.cli.test_bad_input import refused
 from tests.train.corpora import TOPICS, sentences
 
-QUICK = [*SHORT, *sets("epochs=30", "stop=fixed(30)", "kernel_pretrain=3")]
+QUICK = [*SHORT, *sets("epochs=60", "stop=fixed(60)", "kernel_pretrain=3", "lr=0.05")]
 OWN = ["--text", "body", "--label", "topic", "--stop-words", "none"]
 
 
