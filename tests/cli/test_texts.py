@@ -15,7 +15,7 @@ from tests.cli.shell import SHORT, Call, files, sets
 from tests.cli.test_bad_input import refused
 from tests.train.corpora import TOPICS, sentences
 
-QUICK = [*SHORT, *sets("epochs=60", "stop=fixed(60)", "kernel_pretrain=3", "lr=0.05")]
+QUICK = [*SHORT, *sets("hidden=16", "epochs=30", "stop=fixed(30)", "kernel_pretrain=3")]  # of 4 units all can be dead
 OWN = ["--text", "body", "--label", "topic", "--stop-words", "none"]
 
 
