@@ -126,9 +126,13 @@ def test_both_rows_of_a_seed_embed_once_and_count_the_time_twice() -> None:
     dataset = communities(n=200)
     task, again = (Task.of(dataset, dataset.split("public")) for _ in range(2))  # as every cell of a study has its own
     plain, both = PLAIN.resolve("communities", "public", SHORT), SYSTEM.resolve("communities", "public", SHORT)
-    first, second, other = SYSTEM.fit(task, both, 5), PLAIN.fit(again, plain, 5), PLAIN.fit(task, plain, 6)
+    first = SYSTEM.fit(task, both, 5)
+    (vectors, seconds), *_ = _kept.values()
+    assert seconds > 0
+    _kept.update(dict.fromkeys(_kept, (vectors, 1000.0)))  # its own few milliseconds a busy machine can outlast
+    second, other = PLAIN.fit(again, plain, 5), PLAIN.fit(task, plain, 6)
     assert first.reused == other.reused == 0.0
-    assert second.reused > 0.0
+    assert 500 < second.reused <= 1000
     _kept.clear()
     alone = PLAIN.fit(task, plain, 5)
     assert alone.reused == 0.0
