@@ -14,7 +14,7 @@ from ckgnn.kernels.losses import SPREADS
 from ckgnn.kernels.mmd import ESTIMATORS
 from ckgnn.nn.branches import BRANCHES, COMBINE
 from ckgnn.settings import fraction, not_negative, one_of, positive, preset_layers, updated, within
-from ckgnn.text.features import RANKS, check_text_form, is_text_form
+from ckgnn.text.features import RANKS, check_text_form, is_text_form, parse_text_form
 from ckgnn.train.rules import make_rule
 
 MODELS = ("ckgcn", "ckgat", "ckmix", "gcn", "gat")
@@ -47,8 +47,11 @@ COUNTS = {  # key: least and largest value; the largest are far beyond sense and
 
 def check_form(name: str) -> None:
     """Refuse a form of features that neither :mod:`ckgnn.features` nor, for documents, :mod:`ckgnn.text` knows."""
+    if "+" in name:  # only those of texts can be joined: say so of the part that is not one
+        check_text_form(name)
+        return
     try:
-        (check_text_form if is_text_form(name) else parse_form)(name)
+        (parse_text_form if is_text_form(name) else parse_form)(name)
     except ConfigError:
         forms = [*NAMES, "lsa:RANK", *(f"{k}:RANK" if rank else k for k, rank in RANKS.items())]
         raise ConfigError(unknown("feature form", name, forms)) from None
